@@ -351,8 +351,12 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
         return true;
     if (!event_of(c)->is_waking)
         runs(c, (uint32_t)(c->words[AT_TASK] >> 32));
-    if (event_of(c)->call != CN_SAMPLE_NO_CALL && !take_call(c, raw, err))
+    if (event_of(c)->call >= CN_SAMPLE_DISK_BEGINS) {
+        if (!c->io || !cn_sample_io_wants_disk(c->io, event_of(c)->call, raw))
+            return true;
+    } else if (event_of(c)->call != CN_SAMPLE_NO_CALL && !take_call(c, raw, err)) {
         return false;
+    }
     count = kernel.len / sizeof(uint64_t);
     count = count < KERNEL_CHAIN_MAX ? count : KERNEL_CHAIN_MAX;
     if (count > 0)

@@ -26,6 +26,9 @@ enum {
     DESCRIPTORS_MAX = 4096, /* of a process that runs already */
     NAME_MAX_LEN = PATH_MAX + 64,
     SOCKET_TYPES = 15,
+    DISK_OFF = 8, /* of requests of disks */
+    SECTOR_OFF = 16,
+    DISK_LEN = 44,
 };
 
 /* The condition for the numbers of some of the calls: "id == 0 || id == 1". */
@@ -72,6 +75,47 @@ bool cn_sample_io_add_events(struct cn_sample_io *io, struct cn_sample_events *e
         event->attr.sample_type = PERF_SAMPLE_RAW;
     }
     return true;
+}
+
+bool cn_sample_io_add_disks(struct cn_sample_events *events)
+{
+    static const char *const names[] = {"block:block_rq_issue",
+                                        "block:block_rq_complete"};
+    struct cn_error ignored = {0};
+    uint64_t config;
+
+    for (unsigned i = 0; i < 2; i++)
+        if (!cn_sample_tracepoint(names[i], &config, &ignored))
+            return false;
+    for (unsigned i = 0; i < 2; i++) {
+        struct cn_sample_event *event;
+
+        if (!cn_sample_events_add(events, names[i], &ignored))
+            return i == 0;
+        event = &events->list[events->count - 1];
+        event->call = (enum cn_sample_call)(CN_SAMPLE_DISK_BEGINS + i);
+        /* Interrupts end them, in whatever thread. */
+        event->is_of_machine = event->call == CN_SAMPLE_DISK_ENDS;
+        event->attr.sample_type = PERF_SAMPLE_RAW;
+    }
+    return true;
+}
+
+bool cn_sample_io_wants_disk(struct cn_sample_io *io, enum cn_sample_call which,
+                             struct cn_bytes raw)
+{
+    struct cn_bytes fields;
+    uint32_t *requested;
+
+    if (!cn_bytes_from(raw, sizeof(uint32_t), &fields) || fields.len < DISK_LEN)
+        return false;
+    requested = cn_map_at(&io->requested,
+                          (uint64_t)cn_u32_get(fields.ptr + DISK_OFF) << 44 ^
+                              cn_u64_get(fields.ptr + SECTOR_OFF),
+                          0);
+    bool was_requested = *requested != 0;
+    *requested = which == CN_SAMPLE_DISK_BEGINS;
+    return which == CN_SAMPLE_DISK_BEGINS || was_requested;
 }
 
 /* An event that is not on: a program runs at its tracepoint in all tasks. */
@@ -168,6 +212,7 @@ void cn_sample_io_close(struct cn_sample_io *io)
     cn_map_done(&io->known);
     cn_map_done(&io->image_of);
     cn_map_done(&io->has_directory);
+    cn_map_done(&io->requested);
     cn_text_done(&io->record);
     cn_text_done(&io->text);
     *io = (struct cn_sample_io){0};

@@ -36,6 +36,7 @@ struct cn_sample_io {
     struct cn_map known;         /* by process and descriptor: 1 if it was looked up */
     struct cn_map image_of;      /* by pid: counts exec */
     struct cn_map has_directory; /* by pid */
+    struct cn_map requested;     /* by disk and sector: 1 if a request is not complete */
     struct cn_text record, text;
     bool is_unwound;     /* stacks are unwound in the kernel */
     uint64_t call_count; /* that are shown */
@@ -45,6 +46,13 @@ struct cn_sample_io {
 CN_CHECK bool cn_sample_io_add_events(struct cn_sample_io *io,
                                       struct cn_sample_events *events,
                                       struct cn_error *err);
+
+/* Add those of requests of disks. False, and none is added, where the kernel has none. */
+bool cn_sample_io_add_disks(struct cn_sample_events *events);
+
+/* True if a sample of these is wanted: the end of a request of another program is not. `raw` has the fields with their length. */
+bool cn_sample_io_wants_disk(struct cn_sample_io *io, enum cn_sample_call which,
+                             struct cn_bytes raw);
 
 /* Read paths in the kernel, where that is allowed; else `refusal` says why not. Before the events are
  * opened: a path comes before the sample of the end of its call. */

@@ -27,12 +27,15 @@
 
 #define CN_SAMPLE_WAKING "sched:sched_waking"
 
-/* Beginnings of those that are shown, with stacks; of those that change descriptors; ends of both. */
+/* Beginnings of those that are shown, with stacks; of those that change descriptors; ends of both. Requests of
+ * disks, with stacks, and their ends. */
 enum cn_sample_call {
     CN_SAMPLE_NO_CALL,
     CN_SAMPLE_CALL_BEGINS,
     CN_SAMPLE_CALL_CHANGES,
-    CN_SAMPLE_CALL_ENDS
+    CN_SAMPLE_CALL_ENDS,
+    CN_SAMPLE_DISK_BEGINS,
+    CN_SAMPLE_DISK_ENDS,
 };
 
 struct cn_sample_event {

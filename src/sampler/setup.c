@@ -62,7 +62,8 @@ static void complete(struct cn_sample_setup *setup,
     struct perf_event_attr *attr = &event->attr;
     bool without_user = (event->is_waking && event->is_of_machine) ||
                         event->call == CN_SAMPLE_CALL_CHANGES ||
-                        event->call == CN_SAMPLE_CALL_ENDS;
+                        event->call == CN_SAMPLE_CALL_ENDS ||
+                        event->call == CN_SAMPLE_DISK_ENDS;
 
     attr->size = sizeof(*attr);
     attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -167,6 +168,10 @@ bool cn_sample_setup_events(struct cn_sample_setup *setup,
         return false;
     if (options->has_io && !cn_sample_io_add_events(&setup->io, &setup->events, err))
         return false;
+    if (options->has_io && options->stacks != CN_SAMPLE_NONE &&
+        !cn_sample_io_add_disks(&setup->events))
+        say(options, "--io: requests of disks are not recorded: this kernel has no "
+                     "tracepoints of them");
     if (options->has_switches)
         add_waking(setup, options);
     for (size_t i = 0; i < setup->events.count; i++) {

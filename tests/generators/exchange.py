@@ -233,7 +233,7 @@ class Waits:
 
 class Io(Waits):
     """perf.data of a program that reads and writes, as `cairn sample --io` writes it."""
-    ENTER, LEAVE, FEATURE, LOST = 2, 3, 80, 2
+    ENTER, LEAVE, REQUEST, COMPLETE, FEATURE = 2, 3, 4, 5, 80
     NUMBERS = {"read": 0, "write": 1, "close": 3, "poll": 7, "connect": 42, "fsync": 74, "openat": 257}  # of x86_64
     ARGUMENT, DESCRIPTOR, DIRECTORY = 1, 2, 3
 
@@ -244,6 +244,8 @@ class Io(Waits):
         self.event(self.CLOCK, 1, 0, kinds, "cpu-clock")
         self.event(self.ENTER, 2, 401, kinds | 1 << 10, "raw_syscalls:sys_enter")
         self.event(self.LEAVE, 2, 402, kinds | 1 << 10, "raw_syscalls:sys_exit")
+        self.event(self.REQUEST, 2, 403, kinds | 1 << 10, "block:block_rq_issue")
+        self.event(self.COMPLETE, 2, 404, kinds | 1 << 10, "block:block_rq_complete")
         self.data += perf_record(self.FEATURE, 0, struct.pack("<QI", 6, 8) + b"x86_64\0\0")
 
     def enter(self, task, at, stack, name, *arguments):
@@ -260,13 +262,21 @@ class Io(Waits):
             self.file_name(task, (begin + end) / 2, self.ARGUMENT, argument)
         self.leave(task, end, name, result)
 
+    def request(self, task, begin, end, stack, sector, size, letters):
+        """The end is in a thread of another program."""
+        raw = struct.pack("<QQQIIH10s", 403, 253 << 20, sector, size // 512, size, 0, letters).ljust(60, b"\0")
+        self.sample(self.REQUEST, task, begin, stack, raw)
+        if end:
+            self.sample(self.COMPLETE, (9, 9), end, "main", struct.pack("<QQQIIH10s", 404, 253 << 20, sector, size // 512, 0, 0, letters).ljust(60, b"\0"))
+
     def file_name(self, task, at, kind, text, descriptor=0):
         body = struct.pack("<QQQIIIIII", 0x73656C6946704E43, self.ns(at), self.ns(at), *task, kind, descriptor, 0, 0)
         self.data += perf_record(self.FRAME, 0, body + text.encode() + b"\0")
 
 
 def io():
-    """Main reads a configuration and asks a server; a worker writes a log to the disk. The end of its last call was lost."""
+    """Main reads a configuration and asks a server; a worker writes a log to the disk. The ends of its last call and request were
+    lost; a page fault of main asks the disk."""
     w = Io()
     main, worker, here = (70, 70), (70, 71), -100
     w.name(main, 0, "app")
@@ -286,9 +296,13 @@ def io():
     w.call(main, 31, 31.5, "main ask", "read", 65536, 3, 1, 65536)
     for i in range(4):
         w.call(worker, 12 + 4 * i, 12.5 + 4 * i, "work log", "write", 1000, 5, 1, 1000)
-        w.call(worker, 13 + 4 * i, 15.5 + 4 * i, "work log flush", "fsync", 0, 5)
+        w.enter(worker, 13 + 4 * i, "work log flush", "fsync", 5)
+        w.request(worker, 13.25 + 4 * i, 15 + 4 * i, "work log flush", 1000 + i, 4096, b"WS")
+        w.request(worker, 15 + 4 * i, 15.25 + 4 * i if i < 3 else None, "work log flush", 0, 0, b"FF")
+        w.leave(worker, 15.5 + 4 * i, "fsync", 0)
     w.call(worker, 29, 29.5, "work log", "write", 10, 8, 1, 10)
     w.enter(worker, 30, "work log", "write", 5, 1, 1000)
+    w.request(main, 32, 33, "main report", 77, 16384, b"RA")
     w.work(main, 32, 34, "main report")
     w.end(main, 34)
     return w.bytes()

@@ -466,6 +466,22 @@ enum {
     ACCEPT4 = 288
 };
 
+/* The request of a disk, or its completion. */
+static void put_request(struct cn_text *text, uint64_t id, uint64_t time_ns,
+                        uint64_t sector, uint32_t len, const char *letters)
+{
+    put_run(text, id, 7, time_ns, 0, 68);
+    put_u32(text, 68);
+    put_u64(text, id);
+    put_u64(text, 253 << 20);
+    put_u64(text, sector);
+    put_u32(text, len / 512);
+    put_u32(text, id == 103 ? len : 0);
+    cn_text_fill(text, '\0', 2);
+    cn_text_str_add(text, letters);
+    cn_text_fill(text, '\0', 36 - 2 - strlen(letters));
+}
+
 /* The thread listens at a port, and another one connects. */
 static void put_server(struct cn_text *text)
 {
@@ -496,6 +512,10 @@ uint8_t *cn_test_perf_io(size_t *len)
               "raw_syscalls:sys_enter");
     put_event(&text, 102, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
               "raw_syscalls:sys_exit");
+    put_event(&text, 103, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
+              "block:block_rq_issue");
+    put_event(&text, 104, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
+              "block:block_rq_complete");
     put_feature(&text, CN_PERF_FEATURE_ARCH, "x86_64");
     put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
     put_file_name(&text,
@@ -514,7 +534,11 @@ uint8_t *cn_test_perf_io(size_t *len)
                   "./notes");
     put_exit(&text, 30, OPENAT, 3);
     put_enter(&text, 40, READ, 3, 0x5000, 1000);
+    put_request(&text, 103, 45, 64, 4096, "RA");
+    put_request(&text, 104, 60, 64, 0, "RA");
+    put_request(&text, 104, 61, 64, 0, "RA"); /* of another one */
     put_exit(&text, 70, READ, 500);
+    put_request(&text, 103, 72, 65, 512, "WS");
     put_enter(&text, 80, WRITE, 1, 0x5000, 10);
     put_exit(&text, 85, WRITE, -32);
     put_enter(&text, 90, DUP, 3, 0, 0);

@@ -89,16 +89,21 @@ void cn_cct_readings_add_io(struct cn_cct_readings *readings,
     for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
         double value = cn_io_metric_of(call, (enum cn_io_metric)i);
 
+        if (cn_io_call_is_disk(call) != (i >= CN_IO_DISK_TIME))
+            continue;
         readings->has_counter[CN_CCT_IO_COUNTER + i] = true;
         values_at(readings, node)[CN_CCT_IO_COUNTER + i] +=
-            (uint64_t)(i == CN_IO_TIME ? round(value * NS_PER_SECOND) : value);
+            (uint64_t)(i == CN_IO_TIME || i == CN_IO_DISK_TIME
+                           ? round(value * NS_PER_SECOND)
+                           : value);
     }
 }
 
 double cn_cct_reading_value(unsigned counter, uint64_t sum)
 {
     if (counter == CN_CCT_HEAP_COUNTER + CN_HEAP_LIFETIME ||
-        counter == CN_CCT_IO_COUNTER + CN_IO_TIME)
+        counter == CN_CCT_IO_COUNTER + CN_IO_TIME ||
+        counter == CN_CCT_IO_COUNTER + CN_IO_DISK_TIME)
         return (double)sum / NS_PER_SECOND;
     return counter < CN_COUNTER_COUNT || counter >= CN_CCT_HEAP_COUNTER
                ? (double)(int64_t)sum

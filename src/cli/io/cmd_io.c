@@ -14,6 +14,7 @@
 #include "cli/views/options.h"
 #include "cli/views/threads.h"
 #include "model/contexts/database.h"
+#include "model/io/calls.h"
 
 enum { ROWS_DEFAULT = 8, ROWS_MAX = 1000000 };
 
@@ -29,6 +30,7 @@ struct io_view {
     bool *is_selected; /* by profile */
     uint64_t begin_ns, end_ns;
     unsigned parts;
+    size_t disk_count; /* requests of disks that are not shown */
 };
 
 /* What rows differ in. */
@@ -70,15 +72,20 @@ static bool select_calls(struct io_view *view, struct cn_error *err)
 static void add_calls(struct io_view *view)
 {
     const struct cn_io_calls *calls = view->db->io;
+    bool has_disk = cn_args_has(view->args, "disk");
 
     cn_wait_sites_init(&view->sites, &view->frames, &view->codes);
     cn_io_sums_init(&view->sums, calls, &view->sites, view->parts);
     for (size_t i = 0; i < calls->count; i++) {
         const struct cn_io_call *call = &calls->list[i];
 
-        if (view->is_selected[call->profile] && call->begin_ns >= view->begin_ns &&
-            call->begin_ns < view->end_ns)
+        if (!view->is_selected[call->profile] || call->begin_ns < view->begin_ns ||
+            call->begin_ns >= view->end_ns)
+            continue;
+        if (cn_io_call_is_disk(call) == has_disk)
             cn_io_sums_add(&view->sums, call);
+        else
+            view->disk_count += !has_disk;
     }
     cn_io_sums_finish(&view->sums);
 }
@@ -92,11 +99,14 @@ static bool print(const struct io_view *view, struct cn_error *err)
         !cn_cli_fit(view->args, err))
         return false;
     if (cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_io_print_all(view->args, &view->sums);
+        cn_io_print_all(view->args, &view->sums, cn_args_has(view->args, "disk"));
     cn_io_print(view->args, &view->sums, (size_t)most);
     if (count > most && cn_cli_format(view->args) == CN_TABLE_TEXT)
         cn_cli_say(view->args, "%zu more %s not shown; use --rows", count - (size_t)most,
                    cn_plural(count - (size_t)most, "row is", "rows are"));
+    if (view->disk_count > 0 && cn_cli_format(view->args) == CN_TABLE_TEXT)
+        cn_cli_say(view->args, "%zu %s of disks: use --disk", view->disk_count,
+                   cn_plural(view->disk_count, "request", "requests"));
     return true;
 }
 
@@ -139,6 +149,9 @@ static const struct cn_option options[] = {
         "by", 0, "file|call|function",
         "add up calls by their file or peer, by the system call, or by the function "
         "that made them, instead of all three"),
+    CN_OPTION("disk", 0, NULL,
+              "the requests of disks that threads of the program made themselves, until "
+              "they were complete"),
     CN_OPTION("time-range", 'r', "FROM~TO",
               "only calls that begin in this time, as offsets from the start: 1.5s~2s, "
               "10%~20%, ~300ms"),

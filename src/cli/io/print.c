@@ -174,12 +174,13 @@ void cn_io_print(const struct cn_args *args, const struct cn_io_sums *sums, size
         print_data(args, sums);
 }
 
-void cn_io_print_all(const struct cn_args *args, const struct cn_io_sums *sums)
+void cn_io_print_all(const struct cn_args *args, const struct cn_io_sums *sums,
+                     bool is_disk)
 {
     const struct cn_io_row *all = &sums->all;
     struct cn_text text = {0};
 
-    cn_count_print_of(&text, all->count, "system call");
+    cn_count_print_of(&text, all->count, is_disk ? "disk request" : "system call");
     cn_text_str_add(&text, " took ");
     cn_duration_print(&text, all->time_ns);
     cn_text_str_add(&text, ": ");

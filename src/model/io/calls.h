@@ -33,6 +33,9 @@ struct cn_io_calls {
 struct cn_io_calls *cn_io_calls_copy(const struct cn_io_calls *calls,
                                      struct cn_arena *arena);
 
+/* True for a request of a disk, which is part of what system calls do. */
+bool cn_io_call_is_disk(const struct cn_io_call *call);
+
 /* Bytes that a call read or wrote; 0 if it failed, is of another kind, or its end is unknown. */
 uint64_t cn_io_call_read(const struct cn_io_call *call);
 uint64_t cn_io_call_written(const struct cn_io_call *call);
@@ -43,6 +46,10 @@ enum cn_io_metric {
     CN_IO_CALLS,
     CN_IO_BYTES_READ,
     CN_IO_BYTES_WRITTEN,
+    CN_IO_DISK_TIME, /* the same of disks */
+    CN_IO_DISK_REQUESTS,
+    CN_IO_DISK_BYTES_READ,
+    CN_IO_DISK_BYTES_WRITTEN,
     CN_IO_METRIC_COUNT
 };
 

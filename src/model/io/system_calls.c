@@ -76,6 +76,9 @@ static const struct cn_system_call calls[] = {
     {"unlink", {87, -1}, CN_IO_OTHER, CN_IO_USES, -1, 0, -1, -1, 0, NULL},
     {"unlinkat", {263, 35}, CN_IO_OTHER, CN_IO_USES, -1, 1, 0, -1, 0, NULL},
     {"shutdown", {48, 210}, CN_IO_OTHER, CN_IO_USES, 0, -1, -1, -1, 0, NULL},
+    {"disk read", {-1, -1}, CN_IO_DISK_READ, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
+    {"disk write", {-1, -1}, CN_IO_DISK_WRITE, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
+    {"disk flush", {-1, -1}, CN_IO_DISK_OTHER, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"close", {3, 57}, CN_IO_HIDDEN, CN_IO_CLOSES, 0, -1, -1, -1, 0, NULL},
     {"close_range", {436, 436}, CN_IO_HIDDEN, CN_IO_CLOSES_ALL, -1, -1, -1, -1, 0, NULL},
     {"dup", {32, 23}, CN_IO_HIDDEN, CN_IO_COPIES, 0, -1, -1, -1, 0, NULL},
@@ -149,8 +152,22 @@ enum cn_system_machine cn_system_machine_named(const char *name)
 
 const char *cn_io_kind_name(enum cn_io_kind kind)
 {
-    static const char *const names[] = {"read", "write", "sync",  "wait",
-                                        "open", "other", "hidden"};
+    static const char *const names[] = {"read", "write", "sync",      "wait",
+                                        "open", "other", "disk read", "disk write",
+                                        "disk", "hidden"};
 
     return names[kind];
+}
+
+bool cn_io_kind_is_disk(unsigned kind)
+{
+    return kind == CN_IO_DISK_READ || kind == CN_IO_DISK_WRITE ||
+           kind == CN_IO_DISK_OTHER;
+}
+
+uint16_t cn_io_disk_call(enum cn_io_kind kind)
+{
+    return cn_system_call_named(kind == CN_IO_DISK_READ    ? "disk read"
+                                : kind == CN_IO_DISK_WRITE ? "disk write"
+                                                           : "disk flush");
 }

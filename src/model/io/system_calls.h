@@ -13,13 +13,16 @@
 enum cn_system_machine { CN_SYSTEM_X86_64, CN_SYSTEM_AARCH64, CN_SYSTEM_MACHINE_COUNT };
 
 enum cn_io_kind {
-    CN_IO_READ,   /* the result is bytes */
-    CN_IO_WRITE,  /* likewise */
-    CN_IO_SYNC,   /* until data is on the disk */
-    CN_IO_WAIT,   /* until one of several descriptors is ready */
-    CN_IO_OPEN,   /* makes a descriptor: open, accept, connect */
-    CN_IO_OTHER,  /* about files, directories and sockets */
-    CN_IO_HIDDEN, /* not shown: followed for its descriptors */
+    CN_IO_READ,       /* the result is bytes */
+    CN_IO_WRITE,      /* likewise */
+    CN_IO_SYNC,       /* until data is on the disk */
+    CN_IO_WAIT,       /* until one of several descriptors is ready */
+    CN_IO_OPEN,       /* makes a descriptor: open, accept, connect */
+    CN_IO_OTHER,      /* about files, directories and sockets */
+    CN_IO_DISK_READ,  /* no system call: a request of a disk, until it is complete */
+    CN_IO_DISK_WRITE, /* likewise */
+    CN_IO_DISK_OTHER, /* likewise: it empties caches, discards blocks */
+    CN_IO_HIDDEN,     /* not shown: followed for its descriptors */
 };
 
 /* What a call does to descriptors if it succeeds. */
@@ -72,5 +75,9 @@ enum cn_system_machine cn_system_machine_here(void);
 enum cn_system_machine cn_system_machine_named(const char *name);
 
 const char *cn_io_kind_name(enum cn_io_kind kind);
+
+/* True for requests of disks, which have numbers as system calls have them; the number of one. */
+bool cn_io_kind_is_disk(unsigned kind);
+uint16_t cn_io_disk_call(enum cn_io_kind kind);
 
 #endif

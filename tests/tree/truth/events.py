@@ -92,8 +92,7 @@ def check_gpus(check, cairn, folder, python):
             longest = [gap["end"] - gap["begin"] for gap in gpus[0]["gaps"]]
             check.that(longest == [end - begin for begin, end in gaps[:3]], f"{label}: the longest gaps are {longest}, of {gaps}")
             flows = service.get("sources/0/flows", limit=2000)
-            # Those of a recording are not part of the database that is made of it.
-            check.that(flows["count"] == (60 if path == source else 0), f"{label}: {flows['count']} arrows lead from launches, not 60")
+            check.that(flows["count"] == 60, f"{label}: {flows['count']} arrows lead from launches, not 60")
         totals = [json.loads(run(cairn, "tree", path, "-m", metric, "--depth", "1", "--format", "json")) for metric in ("GKER:COUNT", "GXCOPY:H2D (B)")]
         totals = [sum(next(iter(row.values())) or 0 for row in rows) for rows in totals]
         check.that(totals == [count, copied], f"{label}: counts and bytes are {totals}, not {[count, copied]}")

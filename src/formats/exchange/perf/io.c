@@ -1,6 +1,7 @@
 #include "formats/exchange/perf/io.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,11 @@ enum {
     F_SETS_FLAGS = 2,
     F_COPIES_CLOSED = 1030,
     ARGUMENTS_MAX = 6,
+    DISK_OFF = 8, /* of requests of disks and of their completions */
+    SECTOR_OFF = 16,
+    BYTES_OFF = 28, /* of requests */
+    LETTERS_OFF = 34,
+    REQUEST_LEN = 44,
 };
 
 /* In the place of the name of a descriptor that is not known. */
@@ -53,9 +59,11 @@ enum cn_perf_io_kind cn_perf_io_of(const struct cn_perf_event *event)
 {
     if (!(event->attr.sample_type & CN_PERF_HAS_RAW))
         return CN_PERF_NOT_IO;
-    return strcmp(event->name, "raw_syscalls:sys_enter") == 0  ? CN_PERF_IO_ENTER
-           : strcmp(event->name, "raw_syscalls:sys_exit") == 0 ? CN_PERF_IO_EXIT
-                                                               : CN_PERF_NOT_IO;
+    return strcmp(event->name, "raw_syscalls:sys_enter") == 0    ? CN_PERF_IO_ENTER
+           : strcmp(event->name, "raw_syscalls:sys_exit") == 0   ? CN_PERF_IO_EXIT
+           : strcmp(event->name, "block:block_rq_issue") == 0    ? CN_PERF_IO_REQUEST
+           : strcmp(event->name, "block:block_rq_complete") == 0 ? CN_PERF_IO_COMPLETE
+                                                                 : CN_PERF_NOT_IO;
 }
 
 void cn_perf_io_init(struct cn_perf_io *io, struct cn_import *import,
@@ -64,8 +72,11 @@ void cn_perf_io_init(struct cn_perf_io *io, struct cn_import *import,
     const char *machine = file->origin.machine;
 
     *io = (struct cn_perf_io){.import = import, .epoch_ns = file->epoch_ns};
-    for (uint32_t i = 0; i < file->event_count; i++)
-        io->is_used = io->is_used || cn_perf_io_of(&file->events[i]) != CN_PERF_NOT_IO;
+    for (uint32_t i = 0; i < file->event_count; i++) {
+        enum cn_perf_io_kind kind = cn_perf_io_of(&file->events[i]);
+
+        io->is_used = io->is_used || kind != CN_PERF_NOT_IO;
+    }
     cn_system_numbers_init(&io->numbers, cn_system_machine_named(machine ? machine : ""));
 }
 
@@ -74,6 +85,7 @@ void cn_perf_io_done(struct cn_perf_io *io)
     cn_perf_descriptors_done(&io->descriptors);
     cn_map_done(&io->thread_of);
     cn_map_done(&io->seen_of);
+    cn_map_done(&io->request_of);
     free(io->threads);
     free(io->calls);
     free(io->gaps);
@@ -107,7 +119,8 @@ static bool is_shown(uint16_t call)
 bool cn_perf_io_is_shown(const struct cn_perf_io *io, enum cn_perf_io_kind kind,
                          const struct cn_perf_sample *sample)
 {
-    return kind == CN_PERF_IO_ENTER && is_shown(call_of(io, sample));
+    return kind == CN_PERF_IO_REQUEST ||
+           (kind == CN_PERF_IO_ENTER && is_shown(call_of(io, sample)));
 }
 
 /* Add the call that a thread was in. */
@@ -311,6 +324,68 @@ static void leave(struct cn_perf_io *io, const struct cn_perf_sample *sample)
     thread->path = NULL;
 }
 
+/* The request of a disk, or its completion, whose fields are at the same places. */
+static uint32_t *request_at(struct cn_perf_io *io, const struct cn_perf_sample *sample)
+{
+    return cn_map_at(&io->request_of,
+                     (uint64_t)cn_u32_get(sample->raw.ptr + DISK_OFF) << 44 ^
+                         cn_u64_get(sample->raw.ptr + SECTOR_OFF),
+                     0);
+}
+
+static enum cn_io_kind kind_of_request(const struct cn_perf_sample *sample)
+{
+    const char *letters = (const char *)sample->raw.ptr + LETTERS_OFF;
+
+    return memchr(letters, 'R', 2)   ? CN_IO_DISK_READ
+           : memchr(letters, 'W', 2) ? CN_IO_DISK_WRITE
+                                     : CN_IO_DISK_OTHER;
+}
+
+/* It is about the file of the system call that the thread is in. */
+static void request(struct cn_perf_io *io, const struct cn_perf_sample *sample,
+                    uint32_t thread_number, uint32_t context)
+{
+    const struct cn_perf_io_thread *thread = thread_at(io, sample->tid);
+    bool is_in_call = thread->call != CN_SYSTEM_CALL_NONE;
+    struct cn_perf_io_call added = {
+        .call = {.begin_ns = sample->time_ns,
+                 .profile = thread_number,
+                 .caller = context,
+                 .target = is_in_call ? thread->name : CN_NONE,
+                 .descriptor = -1},
+        .opening = is_in_call ? thread->opening : 0,
+    };
+    char disk[32];
+
+    if (sample->raw.len < REQUEST_LEN)
+        return;
+    added.call.call = cn_io_disk_call(kind_of_request(sample));
+    added.call.result = cn_u32_get(sample->raw.ptr + BYTES_OFF);
+    if (added.call.target == CN_NONE && added.opening == 0) {
+        uint32_t number = cn_u32_get(sample->raw.ptr + DISK_OFF);
+
+        (void)snprintf(disk, sizeof(disk), "disk %" PRIu32 ":%" PRIu32, number >> 20,
+                       number & 0xfffff);
+        added.call.target = cn_names_add(&io->descriptors.names, disk);
+    }
+    CN_PUSH(io->calls, io->call_count, io->call_capacity, added);
+    *request_at(io, sample) = (uint32_t)io->call_count;
+    io->has_disk = true;
+}
+
+static void complete(struct cn_perf_io *io, const struct cn_perf_sample *sample)
+{
+    uint32_t *at;
+
+    if (sample->raw.len < LETTERS_OFF)
+        return;
+    at = request_at(io, sample);
+    if (*at > 0 && sample->time_ns >= io->calls[*at - 1].call.begin_ns)
+        io->calls[*at - 1].call.end_ns = sample->time_ns;
+    *at = 0;
+}
+
 static void see(struct cn_perf_io *io, uint32_t cpu, uint64_t time_ns)
 {
     uint32_t at = *cn_map_at(&io->seen_of, cpu, (uint32_t)io->seen_count);
@@ -327,6 +402,10 @@ void cn_perf_io_take(struct cn_perf_io *io, enum cn_perf_io_kind kind,
     see(io, sample->cpu, sample->time_ns);
     if (kind == CN_PERF_IO_ENTER)
         enter(io, sample, thread, context);
+    else if (kind == CN_PERF_IO_REQUEST)
+        request(io, sample, thread, context);
+    else if (kind == CN_PERF_IO_COMPLETE)
+        complete(io, sample);
     else
         leave(io, sample);
 }
@@ -538,7 +617,7 @@ bool cn_perf_io_finish(struct cn_perf_io *io, struct cn_error *err)
         abandon(io, &io->threads[i]);
     if (io->call_count == 0)
         return true;
-    for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
+    for (unsigned i = 0; i < (io->has_disk ? CN_IO_METRIC_COUNT : CN_IO_DISK_TIME); i++) {
         if (!cn_import_metric(io->import, cn_io_metrics[i].name, &metrics[i], err))
             return false;
         cn_import_describe(io->import, metrics[i], cn_io_metrics[i].description);

@@ -21,7 +21,13 @@
 
 struct cn_import;
 
-enum cn_perf_io_kind { CN_PERF_NOT_IO, CN_PERF_IO_ENTER, CN_PERF_IO_EXIT };
+enum cn_perf_io_kind {
+    CN_PERF_NOT_IO,
+    CN_PERF_IO_ENTER,
+    CN_PERF_IO_EXIT,
+    CN_PERF_IO_REQUEST, /* of a disk */
+    CN_PERF_IO_COMPLETE,
+};
 
 struct cn_perf_io {
     struct cn_import *import;
@@ -32,12 +38,14 @@ struct cn_perf_io {
     struct cn_perf_io_thread *threads;
     struct cn_perf_io_call *calls;
     struct cn_perf_io_gap *gaps; /* in which records were lost */
+    struct cn_map request_of;    /* by disk and sector: 1 + its call */
     struct cn_map seen_of;       /* by processor: in `seen_ns` */
     uint64_t *seen_ns;           /* the last record of a processor */
     size_t thread_count, thread_capacity, call_count, call_capacity, gap_count,
         gap_capacity, seen_count, seen_capacity;
     uint64_t bad_count; /* records that cannot be read */
     bool is_used;       /* the file has such samples */
+    bool has_disk;      /* and requests of disks */
 };
 
 /* What the samples of an event are. */
@@ -50,7 +58,7 @@ void cn_perf_io_init(struct cn_perf_io *io, struct cn_import *import,
 bool cn_perf_io_is_shown(const struct cn_perf_io *io, enum cn_perf_io_kind kind,
                          const struct cn_perf_sample *sample);
 
-/* `thread` is a number of the import. */
+/* `thread` is a number of the import; of the completion of a request it does not matter. */
 void cn_perf_io_take(struct cn_perf_io *io, enum cn_perf_io_kind kind,
                      const struct cn_perf_sample *sample, uint32_t thread,
                      uint32_t context);

@@ -204,6 +204,11 @@ static bool add_io(struct perf_reading *r, enum cn_perf_io_kind kind,
     bool is_shown = cn_perf_io_is_shown(&r->io, kind, sample);
     uint32_t thread;
 
+    /* It ends in a thread that it has nothing to do with. */
+    if (kind == CN_PERF_IO_COMPLETE) {
+        cn_perf_io_take(&r->io, kind, sample, 0, 0);
+        return true;
+    }
     if (!cn_perf_threads_of(&r->threads, sample, &thread, err))
         return false;
     cn_perf_io_take(&r->io, kind, sample, cn_perf_threads_number(&r->threads, thread),
