@@ -10,6 +10,7 @@
 #include "base/bytes/wire.h"
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "sampler/attached.h"
 #include "sampler/inside/shared.h"
 #include "sampler/io.h"
 #include "sampler/kernel/shared.h"
@@ -43,7 +44,8 @@ enum {
     RAW_WAKING_LEN = 36,
     RAW_IN_HARD_INTERRUPT = 0x08,
     LOOK_NS = 100000000,
-    INSIDE_SLOT = 1 << 17, /* no type of perf or of the kernel */
+    INSIDE_SLOT = 1 << 17,  /* no type of perf or of the kernel */
+    KNOWS_PROBES = 1 << 30, /* beside the languages of stored_mappings_of */
 };
 
 void cn_collector_done(struct cn_sample_collector *c)
@@ -440,6 +442,8 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
 
 static bool take_slot(struct cn_sample_collector *c, struct cn_bytes record,
                       struct cn_error *err);
+static bool take_attached(struct cn_sample_collector *c, struct cn_bytes record,
+                          struct cn_error *err);
 
 bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
                        uint64_t time_ns, struct cn_error *err)
@@ -456,6 +460,8 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         return take_kernel(c, (struct cn_bytes){record, len}, err);
     if (type == INSIDE_SLOT)
         return take_slot(c, (struct cn_bytes){record, len}, err);
+    if (type == CN_KERNEL_ALLOC || type == CN_KERNEL_RELEASE)
+        return take_attached(c, (struct cn_bytes){record, len}, err);
     if (type == CN_KERNEL_FRAMES) {
         cn_unwound_take_frames(&c->stacks, (struct cn_bytes){record, len});
         return true;
@@ -643,6 +649,31 @@ static bool take_slot(struct cn_sample_collector *c, struct cn_bytes rest,
     if (frames.len > 0)
         memcpy(&c->slot->walk, frames.ptr, frames.len);
     memcpy(c->slot->copy, copy.ptr, copy.len);
+    return cn_collector_take_inside(c, c->slot, err);
+}
+
+/* What a probe at an allocator leaves. */
+static bool take_attached(struct cn_sample_collector *c, struct cn_bytes record,
+                          struct cn_error *err)
+{
+    struct cn_synthesis to = {cn_collector_take, c, cn_clock_ns()};
+    struct cn_inside_release release;
+    struct cn_error ignored = {0};
+    uint32_t *known;
+
+    if (cn_attached_release(record, &release))
+        return cn_collector_take_release(c, &release, err);
+    if (!c->slot)
+        c->slot = cn_alloc(1, sizeof(*c->slot));
+    if (!cn_attached_slot(record, c->slot))
+        return true;
+    c->alloc_count++;
+    /* The kernel does not report where it has put the instructions that probes replace. */
+    known = cn_map_at(&c->stored_mappings_of, c->slot->pid, 0);
+    if (!(*known & KNOWS_PROBES)) {
+        *known |= KNOWS_PROBES;
+        (void)!cn_synthesize_process(&to, (pid_t)c->slot->pid, &ignored);
+    }
     return cn_collector_take_inside(c, c->slot, err);
 }
 

@@ -107,13 +107,15 @@ struct cn_sample_collector {
     struct cn_perf_writer *writer;
     struct cn_sample_io *io; /* for --io; NULL: there are no system calls */
     struct cn_unwound stacks;
-    struct cn_stored_names stored;    /* frames of interpreters */
-    struct cn_map stored_mappings_of; /* by pid: one bit for each language */
-    struct cn_map ours;               /* by tid: it is sampled, or was until it ended */
-    struct cn_map woken;              /* by tid: it was woken, and has not run since */
+    struct cn_stored_names stored; /* frames of interpreters */
+    struct cn_map
+        stored_mappings_of; /* by pid: one bit for each language, and KNOWS_PROBES */
+    struct cn_map ours;     /* by tid: it is sampled, or was until it ended */
+    struct cn_map woken;    /* by tid: it was woken, and has not run since */
     uint64_t words[CN_COLLECT_CHAIN_MAX + 64]; /* the sample that is written */
     uint64_t lost_count;
     uint64_t kernel_count;    /* stacks that were unwound in the kernel */
+    uint64_t alloc_count;     /* sampled allocations of attached processes */
     uint32_t kernel_switches; /* the event of switches, if their stacks are unwound in the
                                * kernel as those of the first event are; 0: they are not */
     uint64_t argument;  /* of the system call in which the sample that is written was

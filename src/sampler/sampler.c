@@ -21,6 +21,7 @@
 #include "formats/exchange/perf/symbolize.h"
 #include "gpu/shared.h"
 #include "model/origin.h"
+#include "sampler/attached.h"
 #include "sampler/collect.h"
 #include "sampler/gpu.h"
 #include "sampler/inside/shared.h"
@@ -58,7 +59,8 @@ struct sampling {
     size_t tid_count;
     struct cn_rings rings;
     struct cn_ring_watch watch;
-    struct cn_timers timers; /* without perf events, and of allocations */
+    struct cn_timers timers;     /* without perf events, and of allocations */
+    struct cn_attached attached; /* allocations of processes that run already */
     struct cn_sample_leaks_result leaks;
     struct cn_sample_gpu gpu;
     struct cn_kernel *kernel; /* that unwinds; NULL: stacks are copied */
@@ -434,7 +436,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         (s->options->words &&
          !cn_sample_program_start(&s->program, s->options->words, err)) ||
         !open_rings(s, err) ||
-        (s->options->memory_interval > 0 && !s->timers.shared &&
+        (s->options->memory_interval > 0 && s->options->words && !s->timers.shared &&
          !cn_timers_open(&s->timers, 0, s->options->memory_interval, err)) ||
         ((s->options->has_gpu || s->options->has_ranges) &&
          !cn_sample_gpu_open(&s->gpu, CN_GPU_WANTS_STACKS, err)))
@@ -483,6 +485,18 @@ static bool begin_io(struct sampling *s, struct cn_error *err)
     return ok;
 }
 
+/* At the allocators of processes that run already. */
+static bool attach_memory(struct sampling *s, struct cn_error *err)
+{
+    if (!s->kernel)
+        return cn_fail(err, CN_ERR_IO,
+                       "--memory -p: running processes are probed by BPF programs%s%s",
+                       s->refusal.text[0] ? ": " : ", with whole stacks",
+                       s->refusal.text);
+    return cn_attached_open(&s->attached, s->kernel, s->options, err) ||
+           cn_fail_in(err, "--memory -p");
+}
+
 /* Switch the events on. */
 static bool start(struct sampling *s, struct cn_error *err)
 {
@@ -499,7 +513,7 @@ static bool start(struct sampling *s, struct cn_error *err)
     if (s->options->started)
         s->options->started(s->options->arg);
     if (!s->options->words)
-        return true;
+        return s->options->memory_interval == 0 || attach_memory(s, err);
     struct cn_sample_libraries libraries = {
         .inside = s->timers.library,
         .allocations = s->timers.memory_library,
@@ -555,6 +569,7 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
         !cn_collector_end_round(&s->collector, err))
         return false;
     cn_unwound_publish(&s->collector.stacks);
+    cn_attached_watch(&s->attached, now_ns);
     if (s->options->refresh && now_ns - s->refreshed_ns >= REFRESH_NS) {
         s->refreshed_ns = now_ns;
         s->options->refresh(s->options->arg);
@@ -592,6 +607,7 @@ static bool watch(struct sampling *s, struct cn_error *err)
         }
     }
     cn_rings_enable(&s->rings, false);
+    cn_attached_detach(&s->attached);
     cn_ring_watch_stop(&s->watch);
     if (s->timers.shared)
         cn_timers_stop(&s->timers);
@@ -604,6 +620,12 @@ static bool watch(struct sampling *s, struct cn_error *err)
 /* What the file says about all samples of allocations. */
 static bool write_notes(struct sampling *s, struct cn_error *err)
 {
+    uint64_t probe_count, lost_count;
+
+    if (s->attached.probes) {
+        cn_attached_count(&s->attached, &probe_count, &lost_count);
+        return cn_collector_write_memory(&s->collector, lost_count, 0, err);
+    }
     return !s->timers.shared || s->options->memory_interval == 0 ||
            cn_collector_write_memory(&s->collector,
                                      atomic_load(&s->timers.shared->lost_alloc_count),
@@ -628,8 +650,9 @@ static void add_symbols(struct sampling *s)
     struct cn_error err = {0};
     char *text = NULL, *rest, *line;
 
-    if (!s->options->has_symbols || (s->writer.sample_count == 0 &&
-                                     s->gpu.op_count == 0 && s->timers.alloc_count == 0))
+    if (!s->options->has_symbols ||
+        (s->writer.sample_count == 0 && s->gpu.op_count == 0 &&
+         s->timers.alloc_count == 0 && s->collector.alloc_count == 0))
         return;
     (void)signal(SIGINT, SIG_DFL);
     if (!cn_perf_writer_add_symbols(&s->writer, &found, &err))
@@ -683,6 +706,16 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
         .gpu_lost_count = cn_sample_gpu_lost(&s->gpu),
         .refusal = s->refusal,
     };
+    if (s->attached.probes) {
+        cn_attached_count(&s->attached, &result->probe_count, &result->alloc_lost_count);
+        result->alloc_count = c->alloc_count;
+        result->probe_ns = s->attached.probe_ns;
+        result->ended_share = s->attached.ended_share;
+        result->ended_s =
+            s->attached.ended_ns > 0
+                ? (double)(s->attached.ended_ns - s->attached.begin_ns) / 1e9
+                : 0;
+    }
     if (s->timers.shared) {
         result->alloc_lost_count = atomic_load(&s->timers.shared->lost_alloc_count);
         result->memory_notes = atomic_load(&s->timers.shared->notes);
@@ -734,6 +767,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
     cn_sample_program_close(&s.program);
     cn_ring_watch_stop(&s.watch);
     cn_rings_close(&s.rings);
+    cn_attached_close(&s.attached);
     cn_timers_close(&s.timers);
     cn_sample_gpu_close(&s.gpu);
     cn_perf_writer_discard(&s.writer);

@@ -36,6 +36,7 @@ enum {
     CN_SAMPLE_STACK_LEN = 60 << 10, /* bytes of a stack that are copied, if it has them */
     CN_SAMPLE_STACK_LEN_MAX = 63 << 10,
     CN_SAMPLE_MEMORY = 512 << 10, /* bytes between sampled allocations */
+    CN_SAMPLE_MEMORY_LIMIT = 25,  /* percent of a processor's time that probes may cost */
 };
 
 /* A sample as it is written, for a view of what happens now. */
@@ -71,6 +72,7 @@ struct cn_sample_options {
     bool has_gpu;        /* also the work of GPUs */
     bool has_ranges;     /* call paths begin with ranges that the program names (NVTX) */
     uint64_t memory_interval; /* bytes between sampled allocations; 0: none are */
+    double memory_share_max;  /* with pids: of a processor's time that this may cost */
     bool has_leaks; /* of these, which no pointer leads to when their program ends */
     int compression_level;
     bool has_symbols; /* the file contains the names of what was sampled */
@@ -103,6 +105,9 @@ struct cn_sample_result {
     uint64_t kernel_count;                  /* stacks that were unwound in the kernel */
     uint64_t alloc_count, alloc_lost_count; /* sampled allocations */
     uint32_t memory_notes;                  /* of inside/shared.h */
+    uint64_t probe_count;        /* calls of allocators of attached processes */
+    double probe_ns;             /* what each cost */
+    double ended_share, ended_s; /* when they cost too much; 0: they did not */
     struct cn_sample_leaks_result leaks;
     bool has_gpu;                          /* a program used a GPU */
     uint64_t gpu_op_count, gpu_lost_count; /* operations; records that had no room */

@@ -10,7 +10,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/command.h"
 
-enum { FREQUENCY_MAX = 100000, PIDS_MAX = 1024, LEVEL_MAX = 19 };
+enum { FREQUENCY_MAX = 100000, PIDS_MAX = 1024, LEVEL_MAX = 19, PERCENT_MAX = 100 };
 #define INTERVAL_MAX (UINT64_C(1) << 40)
 
 /* "12,345" */
@@ -69,12 +69,17 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
     return true;
 }
 
-/* Allocations are sampled by a library inside the program. */
+/* Allocations are sampled by a library inside the program, or probes in processes that run. */
 static bool choose_memory(const struct cn_args *args, struct cn_sample_options *options,
                           struct cn_error *err)
 {
     const char *interval = cn_args_value(args, "memory-interval");
+    uint64_t percent;
 
+    if (!cn_args_u64(args, "memory-limit", 1, PERCENT_MAX, CN_SAMPLE_MEMORY_LIMIT,
+                     &percent, err))
+        return false;
+    options->memory_share_max = (double)percent / 100;
     options->has_leaks = cn_args_has(args, "leaks");
     if (!interval && !cn_args_has(args, "memory") && !options->has_leaks)
         return true;
@@ -85,10 +90,13 @@ static bool choose_memory(const struct cn_args *args, struct cn_sample_options *
     if (options->memory_interval == 0 || options->memory_interval > INTERVAL_MAX)
         return cn_fail(err, CN_ERR_USAGE, "--memory-interval: %s is not from 1 to 1T",
                        interval);
-    if (cn_args_count(args) == 0)
+    if (options->has_leaks && cn_args_count(args) == 0)
         return cn_fail(err, CN_ERR_USAGE,
-                       "--memory: only a program that is started; its allocations are "
-                       "sampled from inside");
+                       "--leaks: only a program that is started; it is searched for "
+                       "pointers at its end");
+    if (cn_args_has(args, "all-cpus"))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--memory: a program that is started, or processes (-p)");
     return true;
 }
 
@@ -200,12 +208,17 @@ static const struct cn_option options_table[] = {
     CN_OPTION(
         "memory", 0, NULL,
         "also sample what the program allocates, each allocation below the call path "
-        "that asked for it, and what it frees"),
+        "that asked for it, and what it frees; with -p what running processes allocate "
+        "from now on (as root)"),
     CN_OPTION("leaks", 0, NULL,
               "the same, and stop the program for a moment when it ends, to find sampled "
               "allocations that no pointer leads to any more"),
     CN_OPTION("memory-interval", 0, "SIZE",
               "the same, with one sample in SIZE bytes in the mean (default: 512K)"),
+    CN_OPTION("memory-limit", 0, "PERCENT",
+              "with -p, sample no more memory when that takes more than PERCENT of a "
+              "processor's time (default: 25): each call of an allocator then enters the "
+              "kernel; 100 is no limit"),
     CN_OPTION("compression-level", 'z', "N",
               "compress the file with level N of zstd (default: 1); 0 does not"),
     CN_OPTION("no-symbols", 0, NULL,
@@ -217,6 +230,8 @@ static const struct cn_option options_table[] = {
 static const struct cn_example examples[] = {
     {"cairn sample -- python3 script.py", "sample a program; no rebuild is needed"},
     {"cairn sample -p 1234 --duration 10s", "attach to a running process"},
+    {"sudo cairn sample -p 1234 --memory --duration 10s",
+     "also what it allocates, and does not free, in that time"},
     {"cairn sample --off-cpu -- ./server --check", "also where its threads wait"},
     {"sudo cairn sample --io -- ./server --check",
      "also which files and peers it reads and writes, and how long that takes"},

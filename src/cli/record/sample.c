@@ -82,11 +82,38 @@ static void tell_leaks(const struct cn_args *args,
                                        "another one, or was forked");
 }
 
+/* Say what probes in running processes cost, and whether they were taken out for it. */
+static void tell_probes(const struct cn_args *args, const struct cn_sample_result *result)
+{
+    struct cn_text text = {0};
+
+    cn_count_print_of(&text, result->probe_count, "call");
+    cn_text_printf(&text, " of allocators: each took about %.1f us longer, all ",
+                   result->probe_ns / 1e3);
+    cn_duration_print(&text, (uint64_t)((double)result->probe_count * result->probe_ns));
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+    if (result->ended_share > 0)
+        cn_cli_warn(args,
+                    "memory was sampled for %.1f s alone: that took %.0f %% of a "
+                    "processor's time; start the program with cairn sample --memory, or "
+                    "choose a higher --memory-limit",
+                    result->ended_s, 100 * result->ended_share);
+}
+
 /* Say what is not known of the program's memory. */
 static void tell_memory(const struct cn_args *args,
                         const struct cn_sample_options *options,
                         const struct cn_sample_result *result)
 {
+    if (options->pid_count > 0) {
+        tell_probes(args, result);
+        if (result->alloc_lost_count > 0)
+            cn_cli_warn(args, "%" PRIu64 " record%s of memory lost",
+                        result->alloc_lost_count,
+                        cn_plural(result->alloc_lost_count, "", "s"));
+        return;
+    }
     if (!options->runner ||
         !(result->memory_notes & (CN_INSIDE_HAS_MEMORY | CN_INSIDE_OWN_MALLOC)))
         cn_cli_say(args,

@@ -28,6 +28,9 @@ struct cn_bpf {
                       const struct bpf_map_create_opts *options);
     int (*map_update)(int fd, const void *key, const void *value, __u64 flags);
     int (*map_delete)(int fd, const void *key);
+    int (*map_lookup)(int fd, const void *key, void *value);
+    int (*reuse_map)(struct bpf_map *map, int fd);
+    int (*set_attach_type)(struct bpf_program *program, enum bpf_attach_type type);
     struct ring_buffer *(*ring_new)(int fd, ring_buffer_sample_fn take, void *arg,
                                     const struct ring_buffer_opts *options);
     int (*ring_consume)(struct ring_buffer *ring);

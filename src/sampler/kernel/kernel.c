@@ -163,6 +163,11 @@ bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *num
            cn_fail_errno(err, "cannot attach the BPF program");
 }
 
+int cn_kernel_map(const struct cn_kernel *kernel, const char *name)
+{
+    return kernel->bpf->find_map(kernel->object, name);
+}
+
 int cn_kernel_fd(const struct cn_kernel *kernel)
 {
     return kernel->ring_fd;
@@ -366,6 +371,13 @@ bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *num
     (void)count;
     (void)err;
     return false;
+}
+
+int cn_kernel_map(const struct cn_kernel *kernel, const char *name)
+{
+    (void)kernel;
+    (void)name;
+    return -1;
 }
 
 int cn_kernel_fd(const struct cn_kernel *kernel)

@@ -34,6 +34,9 @@ CN_CHECK bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd,
                                      const int16_t *numbers, size_t count,
                                      struct cn_error *err);
 
+/* A map of the programs, by its name. */
+int cn_kernel_map(const struct cn_kernel *kernel, const char *name);
+
 /* A file that is readable when the ring is half full. */
 int cn_kernel_fd(const struct cn_kernel *kernel);
 

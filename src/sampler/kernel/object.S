@@ -14,5 +14,12 @@ cn_paths_object:
         .incbin "paths.bpf.o"
 cn_paths_object_end:
         .byte 0
+        .balign 8
+        .global cn_allocations_object
+        .global cn_allocations_object_end
+cn_allocations_object:
+        .incbin "allocations.bpf.o"
+cn_allocations_object_end:
+        .byte 0
 
         .section .note.GNU-stack, "", %progbits

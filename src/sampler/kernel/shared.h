@@ -31,6 +31,8 @@ enum cn_kernel_kind { /* no types of records of perf */
                       CN_KERNEL_STACK = 1 << 16,
                       CN_KERNEL_FRAMES, /* struct cn_frames_found and its words */
                       CN_KERNEL_PATH,   /* paths_shared.h */
+                      CN_KERNEL_ALLOC,  /* allocations_shared.h */
+                      CN_KERNEL_RELEASE,
 };
 
 struct cn_kernel_record {

@@ -24,10 +24,7 @@ enum { WRITE_A_SAMPLE = 1, WRITE_NONE = 0 };
  * used under the terms of version 2 of it as well. */
 char cn_license[] SEC("license") = "GPL";
 
-struct {
-    __uint(type, BPF_MAP_TYPE_RINGBUF);
-    __uint(max_entries, CN_KERNEL_RING_LEN);
-} ring SEC(".maps");
+#include "sampler/kernel/user.bpf.h"
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -115,62 +112,6 @@ struct {
     __type(key, uint32_t);
     __type(value, struct walk);
 } walks SEC(".maps");
-
-/* The registers of the user's code. `kernel` is where the kernel saved them when it was entered,
- * in the layout of <asm/ptrace.h>. */
-struct user_registers {
-#ifdef CN_MACHINE_aarch64
-    uint64_t x28;
-#endif
-    uint64_t fp, lr, sp, pc;
-    uint64_t argument; /* the first one of a system call */
-};
-
-#ifdef CN_MACHINE_aarch64
-#define FRAME_PC(at) ((at)->pc)
-#define IS_USER(at)  (((at)->pstate & 0xf) == 0)
-#define REGISTERS(at)                                                         \
-    {                                                                         \
-        (at)->regs[28], (at)->regs[29], (at)->regs[30], (at)->sp, (at)->pc, 0 \
-    }
-
-static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
-{
-    struct {
-        uint64_t x28, fp, lr, sp, pc, pstate;
-    } saved;
-    const bpf_user_pt_regs_t *from = kernel;
-    uint64_t x0;
-
-    if (bpf_probe_read_kernel(&saved, sizeof(saved), &from->regs[28]) != 0 ||
-        bpf_probe_read_kernel(&x0, sizeof(x0), &from->regs[0]) != 0)
-        return false;
-    *out = (struct user_registers){saved.x28, saved.fp, saved.lr, saved.sp, saved.pc, x0};
-    return (saved.pstate & 0xf) == 0;
-}
-#else
-#define FRAME_PC(at) ((at)->rip)
-#define IS_USER(at)  (((at)->cs & 3) == 3)
-#define REGISTERS(at)                         \
-    {                                         \
-        (at)->rbp, 0, (at)->rsp, (at)->rip, 0 \
-    }
-
-static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
-{
-    struct {
-        uint64_t rdi, orig_rax, rip, cs, flags, rsp;
-    } saved;
-    const bpf_user_pt_regs_t *from = kernel;
-    uint64_t rbp;
-
-    if (bpf_probe_read_kernel(&rbp, sizeof(rbp), &from->rbp) != 0 ||
-        bpf_probe_read_kernel(&saved, sizeof(saved), &from->rdi) != 0)
-        return false;
-    *out = (struct user_registers){rbp, 0, saved.rsp, saved.rip, saved.rdi};
-    return (saved.cs & 3) == 3;
-}
-#endif
 
 /* Addresses of programs have at most 48 bits; the others of a return address may be an
  * authentication code. */
@@ -275,11 +216,6 @@ static __always_inline struct cn_kernel_rule *find_rule(const struct loop *loop)
         loop->found->list[slot].rule = rule;
     }
     return bpf_map_lookup_elem(&rules, &rule);
-}
-
-static __always_inline bool read_user(void *out, uint32_t len, uint64_t address)
-{
-    return bpf_probe_read_user(out, len, (const void *)address) == 0;
 }
 
 /* 8 bytes of the stack, of what was read of it or will be used of it next. */
@@ -506,10 +442,7 @@ static __always_inline bool finish(struct walk *w, struct loop *loop,
     return bpf_ringbuf_output(&ring, &w->record,
                               sizeof(w->record.head) + sizeof(w->record.stack) +
                                   count * sizeof(uint64_t),
-                              bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >=
-                                      CN_KERNEL_RING_LEN / 2
-                                  ? BPF_RB_FORCE_WAKEUP
-                                  : BPF_RB_NO_WAKEUP) == 0;
+                              wake_up_if_full()) == 0;
 }
 
 SEC("perf_event")

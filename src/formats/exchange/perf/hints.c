@@ -15,7 +15,8 @@ void cn_perf_hints_count(struct cn_perf_hints *hints, const char *module)
     size_t known = hints->modules.count;
 
     hints->total++;
-    if (!module)
+    /* Instructions that probes replace have no names. */
+    if (!module || strcmp(module, "[uprobes]") == 0)
         return;
     uint32_t at = cn_names_add(&hints->modules, module);
     if (at == known) {
