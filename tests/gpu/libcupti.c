@@ -18,7 +18,7 @@
 #include "gpu/cupti/library.h"
 #include "standin.h"
 
-enum { FUNCTIONS = 12, QUEUE_LEN = 1 << 20, SHIFT = 1000000000 };
+enum { FUNCTIONS = 12, QUEUE_LEN = 500000, SHIFT = 1000000000 };
 
 static const char *const functions[FUNCTIONS] = {"INVALID",
                                                  "cuInit",
@@ -90,12 +90,19 @@ static uint32_t device_of(uint32_t stream)
     return is_fault("devices") ? stream % 2 : 0;
 }
 
-/* Wait for a buffer. */
+static void deliver(void);
+
+/* Wait for a buffer; one that is full is delivered at once. */
 static void push(const uint8_t *record, size_t known_len, size_t len)
 {
     size_t need = sizeof(uint64_t) + len;
 
     pthread_mutex_lock(&lock);
+    if (queue_len + need > QUEUE_LEN && !is_fault("full")) {
+        pthread_mutex_unlock(&lock);
+        deliver();
+        pthread_mutex_lock(&lock);
+    }
     if (queue_len + need > QUEUE_LEN || is_fault("full")) {
         dropped_count++;
     } else {

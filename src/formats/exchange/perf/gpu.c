@@ -213,6 +213,7 @@ struct gpu_adding {
     uint32_t metrics[CN_GPU_METRIC_COUNT]; /* CN_NONE: not yet added */
     uint32_t places[CN_GPU_PLACE_COUNT];   /* frames; CN_NONE: not yet added */
     uint32_t *kernels;                     /* by name: frames */
+    struct cn_map call_of;                 /* by context and path with a call: contexts */
     struct cn_map captured_of; /* by context of the launch and captured path: contexts */
 };
 
@@ -281,7 +282,10 @@ static uint32_t launch_of(struct gpu_adding *a, const struct cn_gpu_op *op)
         context = cn_import_call(import, 0, frame_of(import, NO_PATH));
     if (!path.call[0])
         return context;
-    return cn_import_call(import, context, frame_of(import, path.call));
+    uint32_t *call = cn_map_at(&a->call_of, (uint64_t)context << 32 | op->path, CN_NONE);
+    if (*call == CN_NONE)
+        *call = cn_import_call(import, context, frame_of(import, path.call));
+    return *call;
 }
 
 /* The addresses of a stack without the outermost ones that another one has as well. */
@@ -516,6 +520,7 @@ bool cn_perf_gpu_finish(struct cn_perf_gpu_work *gpu, struct cn_error *err)
     ok = ok && cn_gpu_timelines(a.work, add_sample, &a, err);
     cn_import_gpu_memory(gpu->import, a.work, gpu->threads->epoch_ns);
     free(a.kernels);
+    cn_map_done(&a.call_of);
     cn_map_done(&a.captured_of);
     cn_gpu_work_free(a.work);
     return ok;
