@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/timeline/gpu_use.h"
 #include "analyze/views/header.h"
 #include "analyze/views/overview.h"
 #include "base/alloc.h"
@@ -12,6 +13,7 @@
 #include "base/duration.h"
 #include "base/host/disk_usage.h"
 #include "base/text.h"
+#include "cli/info/gpu_uses.h"
 #include "cli/info/sheet.h"
 #include "cli/print/facts.h"
 #include "cli/print/quantity.h"
@@ -32,6 +34,7 @@ struct database_info {
     const char *path;       /* its folder, or what was analysed */
     struct cn_overview overview;
     struct cn_header header;
+    struct cn_gpu_uses gpus;
     struct database_file *files;
     size_t file_count;
     struct cn_disk_usage usage;
@@ -371,6 +374,7 @@ static void add_sheet(struct cn_text *text, const struct database_info *info,
     show_columns(info, &sheet);
     show_contents(info, &sheet);
     show_timelines(info, &sheet);
+    cn_gpu_uses_show(&info->gpus, db, &sheet);
     if (db->warnings)
         cn_sheet_group(&sheet, "Warnings");
     for (const struct cn_warning *w = db->warnings; w; w = w->next)
@@ -579,6 +583,7 @@ static void list_facts(const struct cn_args *args, const struct database_info *i
     list_metrics(info, &facts);
     list_columns(info, &facts);
     list_contents(info, &facts);
+    cn_gpu_uses_list(&info->gpus, info->db, &facts);
     cn_cli_print_facts(args, &facts);
 }
 
@@ -589,7 +594,8 @@ static bool build(struct database_info *info, struct cn_error *err)
                                                                   : info->db->path;
     if (!cn_overview_build(&info->overview, info->db, err) ||
         !cn_header_describe(&info->header, info->db,
-                            info->opened->about.analysis.lost_count, err))
+                            info->opened->about.analysis.lost_count, err) ||
+        !cn_gpu_uses_find(&info->gpus, info->db, err))
         return cn_fail_in(err, "%s", info->path);
     find_files(info);
     return true;
@@ -601,6 +607,7 @@ static void release(struct database_info *info)
         free(info->files[i].name);
     free(info->files);
     cn_overview_done(&info->overview);
+    cn_gpu_uses_done(&info->gpus);
 }
 
 bool cn_info_database_add(struct cn_text *text, const struct cn_opened *opened,
