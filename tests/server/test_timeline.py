@@ -9,12 +9,51 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-from asking import OPTIONS, Asking, main, ready
-from service import serving
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "generators"))
+import exchange  # noqa: E402
+from asking import OPTIONS, Asking, main, ready  # noqa: E402
+from service import serving  # noqa: E402
+
+
+class Files(exchange.Waits):
+    """perf.data of a program that reads one file and writes another, as `cairn sample --io` writes it."""
+    ENTER, LEAVE, MACHINE = 2, 3, 80
+    NUMBERS = {"read": 0, "write": 1, "openat": 257}  # of x86_64
+
+    def __init__(self):
+        super().__init__(has_wakeups=False, has_switches=False)
+        kinds = 1 << 16 | exchange.IP | exchange.TID | exchange.TIME | 1 << 7 | exchange.PERIOD | exchange.CALLCHAIN | 1 << 10
+        self.event(self.ENTER, 2, 401, kinds, "raw_syscalls:sys_enter")
+        self.event(self.LEAVE, 2, 402, kinds, "raw_syscalls:sys_exit")
+        self.data += exchange.perf_record(self.MACHINE, 0, struct.pack("<QI", 6, 8) + b"x86_64\0\0")
+
+    def call(self, task, begin, end, stack, name, result, *arguments):
+        values = list(arguments) + [0] * (6 - len(arguments))
+        raw = struct.pack("<HBBiq6Q", 401, 0, 0, task[1], self.NUMBERS[name], *values)
+        self.sample(self.ENTER, task, begin, stack, raw + bytes(4))
+        if end is not None:
+            raw = struct.pack("<HBBiqq", 402, 0, 0, task[1], self.NUMBERS[name], result)
+            self.sample(self.LEAVE, task, end, stack, raw + bytes(4))
+
+
+def files():
+    data = Files()
+    main_task, worker = (70, 70), (70, 71)
+    data.name(main_task, 0, "app")
+    data.start(main_task, worker, 0)
+    data.work(main_task, 0, 4, "main setup")
+    data.call(main_task, 4, 5, "main setup load", "read", 4096, 0, 1, 4096)
+    data.call(main_task, 6, 6.5, "main setup load", "read", 904, 0, 1, 4096)
+    data.call(main_task, 7, 7.25, "main report", "write", 120, 1, 1, 120)
+    data.call(worker, 8, 10, "work log", "write", -28, 1, 1, 1000)
+    data.call(worker, 11, None, "work log", "write", 0, 1, 1, 1000)
+    data.work(main_task, 12, 14, "main report")
+    return data.bytes()
 
 
 class Timelines(Asking):
@@ -259,6 +298,40 @@ class Timelines(Asking):
                 self.assertEqual((one["rows"][0]["time"], one["rows"][0]["wokenBy"]),
                                  (80_000_000 - 30_500_000, "app: stop_all → send"))
                 self.assertEqual(service.ask("/api/v1/sources/0/waits?of=99")[0], 400)
+
+    def test_files_and_peers_of_samples(self):
+        """As `cairn io`, of samples and of a page of them: by file, call and function, of a time, of a thread."""
+        with tempfile.TemporaryDirectory() as folder:
+            data = f"{folder}/files.perf.data"
+            pathlib.Path(data).write_bytes(files())
+            words = [OPTIONS.cairn, "io", data, "--format", "json"]
+            said = {by: json.loads(subprocess.check_output([*words, *(["--by", by] if by else [])], text=True))
+                    for by in ("", "file", "call", "function")}
+            self.assertEqual([row["count"] for row in said["call"]], [3, 2])
+            for through_page in (False, True):
+                with serving(OPTIONS.cairn, data, through_page=through_page) as service:
+                    service.get_ready()
+                    self.assertTrue(service.get("sources/0/info")["hasIo"])
+                    for by, rows in said.items():
+                        answer = service.get("sources/0/io", **({"by": by} if by else {}))
+                        self.assertEqual(answer["count"], len(rows))
+                        self.assertEqual([(row["time"], row["count"], row["failed"], row["unended"], row["longest"], row["read"],
+                                           row["written"], row.get("call"), row.get("file"), row.get("in"))
+                                          for row in answer["rows"]],
+                                         [(row["time_ns"], row["count"], row["failed"], row["unended"], row["longest_ns"],
+                                           row["read_bytes"], row["written_bytes"], row["call"], row["file"], row["in"])
+                                          for row in rows])
+                    self.assertEqual({key: answer[key] for key in ("calls", "failed", "unended", "read", "written", "time")},
+                                     {"calls": 5, "failed": 1, "unended": 1, "read": 5000, "written": 120, "time": 3_750_000})
+                    begin = answer["rows"][0]["longestAt"]
+                    one = service.get("sources/0/io", begin=begin, end=begin + 1, thread="THREAD 71")
+                    self.assertEqual((one["calls"], one["time"]), (1, 2_000_000))
+                    self.assertEqual(len(service.get("sources/0/io", limit=1)["rows"]), 1)
+                    self.assertEqual(service.ask("/api/v1/sources/0/io?by=name")[0], 400)
+        with serving(OPTIONS.cairn, f"{OPTIONS.testdata}/exchange/waits.perf.data") as service:
+            service.get_ready()
+            self.assertFalse(service.get("sources/0/info")["hasIo"])
+            self.assertEqual(service.ask("/api/v1/sources/0/io")[0], 404)
 
     def check_path(self, service, answer, parts):
         path = service.get("sources/0/critical-path")

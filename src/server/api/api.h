@@ -18,7 +18,7 @@ typedef bool cn_api_answer(struct cn_served *served, struct cn_request *request,
 cn_api_answer cn_api_info, cn_api_header, cn_api_overview, cn_api_threads, cn_api_rows,
     cn_api_search, cn_api_flame, cn_api_context, cn_api_function, cn_api_timeline,
     cn_api_stack, cn_api_range, cn_api_states, cn_api_counters, cn_api_processors,
-    cn_api_flows, cn_api_waits, cn_api_wait_path;
+    cn_api_flows, cn_api_waits, cn_api_wait_path, cn_api_io;
 cn_view_answer cn_api_hot_path, cn_api_source, cn_api_assembly;
 
 /* Of recordings. */

@@ -161,6 +161,7 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_str(json, "defaultMetric", shown);
     add_states(json, is_ready ? served->db : NULL, shown);
     cn_json_add_bool(json, "hasWaits", is_ready && served->db->states != NULL);
+    cn_json_add_bool(json, "hasIo", is_ready && served->db->io != NULL);
     if (source != CN_TIME_MEASURED)
         cn_json_add_str(json, "costTimes",
                         source == CN_TIME_CORRECTED ? "corrected" : "recorded");

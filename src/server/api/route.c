@@ -46,6 +46,7 @@ static const struct route_question of_databases[] = {
     {"flows", .of_source = cn_api_flows},
     {"waits", .of_source = cn_api_waits},
     {"critical-path", .of_source = cn_api_wait_path},
+    {"io", .of_source = cn_api_io},
     {"sql", .is_sql = true},
     {"tables", .is_tables = true},
     {0},

@@ -14,6 +14,7 @@ import { useAnswer } from "../shared/use_answer";
 import { useListener } from "../shared/use_listener";
 import type { Overview, States } from "../../generated/answers";
 import { Card, Link } from "./card";
+import { FilesUsed } from "./files_used";
 import { Functions, SlowestCalls, Waiting } from "./function_tables";
 import { HotPath } from "./hot_path";
 import { factsOf, notesOf, type Fact, type Note } from "./overview_model";
@@ -32,18 +33,19 @@ function useRows(): number {
   return Math.min(ROWS_MAX, Math.max(ROWS_MIN, Math.floor((SHARE * height) / px)));
 }
 
-type CardName = "functions" | "notes" | "processes" | "threads" | "path" | "waiting" | "slowest";
+type CardName =
+  "functions" | "notes" | "processes" | "threads" | "path" | "waiting" | "files" | "slowest";
 
 // Cards of each column, by the number of columns: what matters is at the top of each, and a column ends where its
 // cards end.
 const COLUMNS: Record<number, CardName[][]> = {
-  1: [["notes", "functions", "processes", "threads", "path", "waiting", "slowest"]],
+  1: [["notes", "functions", "processes", "threads", "path", "waiting", "files", "slowest"]],
   2: [
     ["functions", "threads", "waiting"],
-    ["notes", "processes", "path", "slowest"],
+    ["notes", "processes", "files", "path", "slowest"],
   ],
   3: [
-    ["functions", "waiting"],
+    ["functions", "waiting", "files"],
     ["notes", "threads"],
     ["processes", "path", "slowest"],
   ],
@@ -77,6 +79,7 @@ export function OverviewPage(props: ViewProps) {
     threads: <Threads path={props.path} info={info} overview={value} states={states} rows={rows} />,
     path: <HotPath overview={value} />,
     waiting: <Waiting overview={value} />,
+    files: <FilesUsed path={props.path} info={info} rows={ROWS_MIN} />,
     slowest: info.tasks && <SlowestCalls path={props.path} />,
   };
   return (
