@@ -324,10 +324,23 @@ static bool take_raw(const struct cn_sample_collector *c, struct cn_bytes *rest,
            cn_bytes_take(rest, sizeof(uint32_t) + cn_u32_get(rest->ptr), out);
 }
 
+/* A request of a disk, or its end, that is wanted. Page faults are only remembered. */
+static bool is_of_disk(struct cn_sample_collector *c, struct cn_bytes raw)
+{
+    enum cn_sample_call call = event_of(c)->call;
+
+    if (call != CN_SAMPLE_FAULTS)
+        return cn_sample_io_wants_disk(c->io, call, raw);
+    cn_sample_io_fault(c->io, (uint32_t)(c->words[AT_TASK] >> 32), raw);
+    return false;
+}
+
 /* What a system call says of descriptors. */
 static bool take_call(struct cn_sample_collector *c, struct cn_bytes raw,
                       struct cn_error *err)
 {
+    if (c->io && event_of(c)->call == CN_SAMPLE_CALL_BEGINS)
+        cn_sample_io_enter(c->io, (uint32_t)(c->words[AT_TASK] >> 32));
     return !c->io || cn_sample_io_take(c->io, c->writer, event_of(c)->call,
                                        (uint32_t)c->words[AT_TASK], raw, err);
 }
@@ -354,8 +367,13 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
     if (!event_of(c)->is_waking)
         runs(c, (uint32_t)(c->words[AT_TASK] >> 32));
     if (event_of(c)->call >= CN_SAMPLE_DISK_BEGINS) {
-        if (!c->io || !cn_sample_io_wants_disk(c->io, event_of(c)->call, raw))
+        if (!c->io || !is_of_disk(c, raw))
             return true;
+        if (event_of(c)->call == CN_SAMPLE_DISK_BEGINS &&
+            !cn_sample_io_request(c->io, c->writer, (uint32_t)c->words[AT_TASK],
+                                  (uint32_t)(c->words[AT_TASK] >> 32), c->words[AT_TIME],
+                                  err))
+            return false;
     } else if (event_of(c)->call != CN_SAMPLE_NO_CALL && !take_call(c, raw, err)) {
         return false;
     }

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/writer.h"
 #include "model/io/system_calls.h"
+#include "sampler/descriptor_name.h"
 #include "sampler/rings.h"
 
 struct cn_kernel;
@@ -36,7 +37,13 @@ struct cn_sample_io {
     struct cn_map known;         /* by process and descriptor: 1 if it was looked up */
     struct cn_map image_of;      /* by pid: counts exec */
     struct cn_map has_directory; /* by pid */
-    struct cn_map requested;     /* by disk and sector: 1 if a request is not complete */
+    struct cn_map fault_of;      /* by tid: 1 + the last page fault, of `faults` */
+    uint64_t *faults;            /* addresses; 0: a system call has begun since */
+    size_t fault_count, fault_capacity;
+    struct cn_mapped_file page; /* the last one that a disk was asked for */
+    uint32_t page_pid;
+    uint64_t page_ns;        /* when it was looked up */
+    struct cn_map requested; /* by disk and sector: 1 if a request is not complete */
     struct cn_text record, text;
     bool is_unwound;     /* stacks are unwound in the kernel */
     uint64_t call_count; /* that are shown */
@@ -53,6 +60,14 @@ bool cn_sample_io_add_disks(struct cn_sample_events *events);
 /* True if a sample of these is wanted: the end of a request of another program is not. `raw` has the fields with their length. */
 bool cn_sample_io_wants_disk(struct cn_sample_io *io, enum cn_sample_call which,
                              struct cn_bytes raw);
+
+/* A thread accesses a page that is not there; begins a system call; asks a disk: the file of the page, if it is
+ * for that, is written. */
+void cn_sample_io_fault(struct cn_sample_io *io, uint32_t tid, struct cn_bytes raw);
+void cn_sample_io_enter(struct cn_sample_io *io, uint32_t tid);
+CN_CHECK bool cn_sample_io_request(struct cn_sample_io *io, struct cn_perf_writer *writer,
+                                   uint32_t pid, uint32_t tid, uint64_t time_ns,
+                                   struct cn_error *err);
 
 /* Read paths in the kernel, where that is allowed; else `refusal` says why not. Before the events are
  * opened: a path comes before the sample of the end of its call. */

@@ -36,6 +36,7 @@ enum cn_sample_call {
     CN_SAMPLE_CALL_ENDS,
     CN_SAMPLE_DISK_BEGINS,
     CN_SAMPLE_DISK_ENDS,
+    CN_SAMPLE_FAULTS, /* of pages: never written, but the file of one that a disk is asked for is */
 };
 
 struct cn_sample_event {

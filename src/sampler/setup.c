@@ -63,7 +63,7 @@ static void complete(struct cn_sample_setup *setup,
     bool without_user = (event->is_waking && event->is_of_machine) ||
                         event->call == CN_SAMPLE_CALL_CHANGES ||
                         event->call == CN_SAMPLE_CALL_ENDS ||
-                        event->call == CN_SAMPLE_DISK_ENDS;
+                        event->call >= CN_SAMPLE_DISK_ENDS;
 
     attr->size = sizeof(*attr);
     attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |

@@ -235,7 +235,7 @@ class Io(Waits):
     """perf.data of a program that reads and writes, as `cairn sample --io` writes it."""
     ENTER, LEAVE, REQUEST, COMPLETE, FEATURE = 2, 3, 4, 5, 80
     NUMBERS = {"read": 0, "write": 1, "close": 3, "poll": 7, "connect": 42, "fsync": 74, "openat": 257}  # of x86_64
-    ARGUMENT, DESCRIPTOR, DIRECTORY = 1, 2, 3
+    ARGUMENT, DESCRIPTOR, DIRECTORY, PAGE = 1, 2, 3, 5
 
     def __init__(self):
         self.has_switches = self.has_locks = False
@@ -302,7 +302,9 @@ def io():
         w.leave(worker, 15.5 + 4 * i, "fsync", 0)
     w.call(worker, 29, 29.5, "work log", "write", 10, 8, 1, 10)
     w.enter(worker, 30, "work log", "write", 5, 1, 1000)
-    w.request(main, 32, 33, "main report", 77, 16384, b"RA")
+    w.file_name(main, 32, w.PAGE, "/srv/demo/report.bin")
+    w.request(main, 32.25, 33, "main report", 77, 16384, b"RA")
+    w.request(main, 33.25, 33.5, "main report", 78, 4096, b"R")
     w.work(main, 32, 34, "main report")
     w.end(main, 34)
     return w.bytes()

@@ -539,6 +539,11 @@ uint8_t *cn_test_perf_io(size_t *len)
     put_request(&text, 104, 61, 64, 0, "RA"); /* of another one */
     put_exit(&text, 70, READ, 500);
     put_request(&text, 103, 72, 65, 512, "WS");
+    put_file_name(&text,
+                  (struct cn_perf_file_name){.time_ns = 73, .kind = CN_PERF_IS_PAGE},
+                  "/lib/data");
+    put_request(&text, 103, 74, 66, 4096, "R");
+    put_request(&text, 104, 75, 66, 0, "R");
     put_enter(&text, 80, WRITE, 1, 0x5000, 10);
     put_exit(&text, 85, WRITE, -32);
     put_enter(&text, 90, DUP, 3, 0, 0);

@@ -77,6 +77,7 @@ static const struct cn_system_call calls[] = {
     {"unlinkat", {263, 35}, CN_IO_OTHER, CN_IO_USES, -1, 1, 0, -1, 0, NULL},
     {"shutdown", {48, 210}, CN_IO_OTHER, CN_IO_USES, 0, -1, -1, -1, 0, NULL},
     {"disk read", {-1, -1}, CN_IO_DISK_READ, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
+    {CN_IO_FAULT_NAME, {-1, -1}, CN_IO_DISK_READ, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"disk write", {-1, -1}, CN_IO_DISK_WRITE, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"disk flush", {-1, -1}, CN_IO_DISK_OTHER, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"close", {3, 57}, CN_IO_HIDDEN, CN_IO_CLOSES, 0, -1, -1, -1, 0, NULL},

@@ -76,6 +76,9 @@ enum cn_system_machine cn_system_machine_named(const char *name);
 
 const char *cn_io_kind_name(enum cn_io_kind kind);
 
+/* A request for a page of a file that a thread accesses in memory; of kind CN_IO_DISK_READ. */
+#define CN_IO_FAULT_NAME "page fault"
+
 /* True for requests of disks, which have numbers as system calls have them; the number of one. */
 bool cn_io_kind_is_disk(unsigned kind);
 uint16_t cn_io_disk_call(enum cn_io_kind kind);

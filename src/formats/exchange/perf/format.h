@@ -117,7 +117,7 @@ enum { CN_PERF_MEMORY_IS_NEXT = 1, CN_PERF_MEMORY_IS_CUT = 2, CN_PERF_MEMORY_IS_
     F(0x1c, u32, tid, "")                                                              \
     F(0x20, u32, kind,                                                                 \
       "1: argument of a system call, 2: descriptor, 3: working directory, 4: a "       \
-      "descriptor that was made then")                                                 \
+      "descriptor that was made then, 5: file of the page that a disk is asked for")                                                 \
     F(0x24, u32, descriptor, "")                                                       \
     F(0x28, u32, flags, "1: the descriptor is closed by exec")
 CN_RECORD(cn_perf_file_name, CN_PERF_FILE, 0x30);
@@ -126,6 +126,7 @@ enum {
     CN_PERF_IS_DESCRIPTOR = 2,
     CN_PERF_IS_DIRECTORY = 3,
     CN_PERF_IS_MADE = 4,
+    CN_PERF_IS_PAGE = 5,
 };
 enum { CN_PERF_FILE_IS_CLOSED_BY_EXEC = 1 };
 

@@ -46,6 +46,7 @@ struct cn_perf_io_thread {
     uint64_t begin_ns;
     uint32_t pid, thread, context, opening;
     uint32_t name;     /* of the path; CN_NONE: unknown */
+    uint32_t page;     /* name of the file of a page that a disk is asked for; CN_NONE */
     uint16_t call;     /* CN_SYSTEM_CALL_NONE: the thread is in none */
     const char *path;  /* an argument that was recorded, maybe before the call; or NULL */
     int32_t directory; /* that it begins at */
@@ -98,7 +99,7 @@ static struct cn_perf_io_thread *thread_at(struct cn_perf_io *io, uint32_t tid)
 
     if (at == io->thread_count) {
         CN_PUSH(io->threads, io->thread_count, io->thread_capacity,
-                (struct cn_perf_io_thread){.call = CN_SYSTEM_CALL_NONE});
+                (struct cn_perf_io_thread){.call = CN_SYSTEM_CALL_NONE, .page = CN_NONE});
     }
     return &io->threads[at];
 }
@@ -346,7 +347,7 @@ static enum cn_io_kind kind_of_request(const struct cn_perf_sample *sample)
 static void request(struct cn_perf_io *io, const struct cn_perf_sample *sample,
                     uint32_t thread_number, uint32_t context)
 {
-    const struct cn_perf_io_thread *thread = thread_at(io, sample->tid);
+    struct cn_perf_io_thread *thread = thread_at(io, sample->tid);
     bool is_in_call = thread->call != CN_SYSTEM_CALL_NONE;
     struct cn_perf_io_call added = {
         .call = {.begin_ns = sample->time_ns,
@@ -362,6 +363,11 @@ static void request(struct cn_perf_io *io, const struct cn_perf_sample *sample,
         return;
     added.call.call = cn_io_disk_call(kind_of_request(sample));
     added.call.result = cn_u32_get(sample->raw.ptr + BYTES_OFF);
+    if (!is_in_call && thread->page != CN_NONE) {
+        added.call.call = cn_system_call_named(CN_IO_FAULT_NAME);
+        added.call.target = thread->page;
+    }
+    thread->page = CN_NONE;
     if (added.call.target == CN_NONE && added.opening == 0) {
         uint32_t number = cn_u32_get(sample->raw.ptr + DISK_OFF);
 
@@ -455,6 +461,9 @@ static void take_name(struct cn_perf_io *io, const struct cn_perf_record *record
                 .is_closed_by_exec = body.flags & CN_PERF_FILE_IS_CLOSED_BY_EXEC,
                 .time_ns = body.time_ns,
             });
+        break;
+    case CN_PERF_IS_PAGE:
+        thread_at(io, body.tid)->page = cn_names_add(&descriptors->names, text);
         break;
     case CN_PERF_IS_DIRECTORY:
         cn_perf_descriptors_enter(descriptors, body.pid,
