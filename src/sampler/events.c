@@ -128,7 +128,10 @@ bool cn_sample_tracepoint(const char *name, uint64_t *config, struct cn_error *e
         file = open_unmounted(cn_text_str(&path));
     }
     cn_text_done(&path);
-    if (!file && error == EACCES)
+    /* Where tracefs is not mounted, root can read it all the same. */
+    if (!file && (error == EACCES ||
+                  (geteuid() != 0 && access("/sys/kernel/tracing/events", F_OK) &&
+                   access("/sys/kernel/debug/tracing/events", F_OK))))
         return cn_fail(
             err, CN_ERR_IO,
             "-e '%s': tracepoints are for root: sudo cairn sample ..., or sudo "
