@@ -167,6 +167,7 @@ static const struct cn_example examples[] = {
     {"cairn io cairn.data --by file", "show the files and peers alone"},
     {"cairn io cairn.perf.data --thread 'THREAD 4711' -r 1s~2s",
      "show the calls of one thread in one second"},
+    {"cairn io --disk", "show how long disks took, and for which file and function"},
     {"cairn io cairn.perf.data --format csv", "print all rows for other programs"},
     {0},
 };
@@ -179,17 +180,15 @@ const struct cn_command cn_cmd_io = {
     .summary = "show which files and peers are read and written",
     .description =
         "Of samples of cairn sample --io and recordings of cairn record --syscalls, "
-        "taken "
-        "as root, each system call about a file or a socket is known: when it began and "
-        "ended, how many bytes it read or wrote, "
-        "its "
-        "file or peer, and the call path that made it. The rows add calls up, those "
-        "that took the longest first; the time is that of the calls, running and "
-        "waiting. "
-        "A descriptor is followed through the calls that open, copy and close it; where "
-        "it "
-        "is not known what it is, the row says so. A call whose end was not recorded has "
-        "no time. The same calls are metrics in cairn tree, and rows of the table io in "
+        "taken as root, each system call about a file or a socket is known: when it "
+        "began and ended, how many bytes it read or wrote, its file or peer, and the "
+        "call path that made it. The rows add calls up, those that took the longest "
+        "first; the time is that of the calls, running and waiting. A descriptor is "
+        "followed through the calls that open, copy and close it; where it is not known "
+        "what it is, the row says so. A call whose end was not recorded has no time. "
+        "Requests of disks (--disk), of samples, are known in the same way; their file "
+        "is that of the system call that the thread is in, or of the page that it "
+        "accesses. The same calls are metrics in cairn tree, and rows of the table io in "
         "cairn sql. See docs/io.md.",
     .examples = examples,
     .options = options,

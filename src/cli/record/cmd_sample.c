@@ -186,7 +186,7 @@ static const struct cn_option options_table[] = {
     CN_OPTION("io", 0, NULL,
               "as root, also record system calls about files and sockets, each below the "
               "call path that made it, with its duration, its bytes, and its file or "
-              "peer, for cairn io"),
+              "peer, and requests of disks, for cairn io"),
     CN_OPTION(
         "call-graph", 0, "WAY",
         "stacks: kernel (the default where BPF programs are allowed) unwinds them in "
