@@ -512,8 +512,12 @@ static bool start(struct sampling *s, struct cn_error *err)
         return false;
     if (s->options->started)
         s->options->started(s->options->arg);
-    if (!s->options->words)
-        return s->options->memory_interval == 0 || attach_memory(s, err);
+    if (!s->options->words) {
+        if (s->options->memory_interval > 0 && !attach_memory(s, err))
+            return false;
+        s->start_ns = cn_clock_ns(); /* --duration begins when all are in */
+        return true;
+    }
     struct cn_sample_libraries libraries = {
         .inside = s->timers.library,
         .allocations = s->timers.memory_library,

@@ -187,7 +187,10 @@ static bool find_reasons(struct cn_why_answer *answer,
     /* Neighbours of the traces that were loaded were not. */
     if (traces && traces->loaded < traces->wanted)
         answer->times.period_ns = answer->times.overlapping = 0;
-    if (!traces && setup->query.task_count > 1 && is_waiting(&answer->rows))
+    if (!traces)
+        ok = cn_why_memory_find(&answer->memory, &answer->why, &setup->query,
+                                setup->workers, err);
+    if (ok && !traces && setup->query.task_count > 1 && is_waiting(&answer->rows))
         ok = cn_why_others_find(&answer->others, &answer->why, &setup->query,
                                 setup->workers, err);
     return ok;

@@ -282,6 +282,23 @@ static void add_json_gpu(struct cn_json *json, const struct cn_why_gpu *gpu)
     cn_json_end(json);
 }
 
+/* "memory": what slow calls allocate more than typical ones; nothing if they do not. */
+static void add_json_memory(struct cn_json *json, const struct cn_why_memory *memory)
+{
+    if (!memory->is_more)
+        return;
+    cn_json_add_object(json, "memory");
+    cn_json_add_f64(json, "bytes", memory->bytes[CN_WHY_SLOW]);
+    cn_json_add_f64(json, "typical_bytes", memory->bytes[CN_WHY_TYPICAL]);
+    cn_json_add_f64(json, "allocations", memory->allocations[CN_WHY_SLOW]);
+    cn_json_add_f64(json, "typical_allocations", memory->allocations[CN_WHY_TYPICAL]);
+    if (memory->function) {
+        cn_json_add_str(json, "function", memory->function);
+        cn_json_add_f64(json, "share", memory->share);
+    }
+    cn_json_end(json);
+}
+
 static void add_json_times(struct cn_json *json, const struct cn_why_times *times)
 {
     cn_json_key(json, "cluster");
@@ -321,6 +338,7 @@ static void print_json(const struct cn_args *args, const struct cn_why_answer *a
                             answer->rows.kinds_ns[i][CN_WHY_TYPICAL]);
     cn_json_end(&json);
     add_json_gpu(&json, &answer->gpu);
+    add_json_memory(&json, &answer->memory);
     add_json_signs(&json, "signs", &answer->signs);
     add_json_signs(&json, "other_tasks", &answer->others);
     add_json_times(&json, &answer->times);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analyze/why/gpu.h"
+#include "analyze/why/memory.h"
 #include "analyze/why/others.h"
 #include "analyze/why/rows.h"
 #include "analyze/why/signs.h"
@@ -29,6 +30,7 @@ struct cn_why_answer {
     struct cn_signs others; /* what other tasks did */
     struct cn_why_times times;
     struct cn_why_gpu gpu;
+    struct cn_why_memory memory;
     bool is_of_one; /* one call is explained, not the slowest ones */
     bool shows_all; /* contexts, not only those that explain 90 % */
     /* Append a command that shows a call; NULL: cairn replay. */

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/duration.h"
+#include "base/size.h"
 #include "cli/print/quantity.h"
 #include "model/calls/recording.h"
 
@@ -444,6 +445,43 @@ static void tell_gpu(struct cn_why_sentences *sentences,
     }
 }
 
+static void add_allocations(struct cn_text *text, double count)
+{
+    if (count >= 100)
+        cn_count_print(text, (uint64_t)(count + 0.5));
+    else
+        cn_text_printf(text, "%.3g", count);
+}
+
+/* "A slow call allocates 12 MiB in 3,000 allocations, a typical one 4 KiB in 2: 98 % of the difference in
+ * load_table." */
+static void tell_memory(struct cn_why_sentences *sentences,
+                        const struct cn_why_answer *answer)
+{
+    const struct cn_why_memory *memory = &answer->memory;
+    struct cn_text *text;
+
+    if (!memory->is_more)
+        return;
+    text = next_sentence(sentences);
+    cn_text_str_add(text, answer->is_of_one ? "It allocates " : "A slow call allocates ");
+    cn_size_print(text, (uint64_t)memory->bytes[CN_WHY_SLOW]);
+    cn_text_str_add(text, " in ");
+    add_allocations(text, memory->allocations[CN_WHY_SLOW]);
+    cn_text_printf(text, " allocation%s, a typical one ",
+                   memory->allocations[CN_WHY_SLOW] == 1 ? "" : "s");
+    cn_size_print(text, (uint64_t)memory->bytes[CN_WHY_TYPICAL]);
+    cn_text_str_add(text, " in ");
+    add_allocations(text, memory->allocations[CN_WHY_TYPICAL]);
+    if (memory->function) {
+        cn_text_str_add(text, ": ");
+        cn_why_percent_add(text, memory->share < 1 ? memory->share : 1);
+        cn_text_str_add(text, " of the difference in ");
+        cn_utf8_add_printable(text, memory->function);
+    }
+    cn_text_char(text, '.');
+}
+
 static void tell_times(struct cn_why_sentences *sentences,
                        const struct cn_why_answer *answer)
 {
@@ -493,6 +531,7 @@ void cn_why_tell(struct cn_why_sentences *sentences, const struct cn_why_answer 
     tell_rows(sentences, answer);
     tell_kinds(sentences, answer);
     tell_gpu(sentences, answer);
+    tell_memory(sentences, answer);
     tell_signs(sentences, answer);
     if (!answer->is_of_one) {
         tell_others(sentences, answer);
