@@ -58,7 +58,7 @@ export function flawsOf(header: Header): Flaw[] {
     ...(unnamedCount > SOME * stackCount
       ? [
           {
-            text: `${formatPercent(unnamedCount, stackCount)} unnamed`,
+            text: "names missing",
             hint: `${plural(unnamedCount, "stack")} of ${stackCount.toLocaleString("en-US")} have a function without a name`,
             isBad: false,
           },
