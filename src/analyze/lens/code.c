@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lens/code_erlang.h"
 #include "analyze/lens/code_paths.h"
 #include "analyze/lens/code_work.h"
 #include "analyze/lens/matches.h"
@@ -27,6 +28,7 @@ static const char *const languages[CN_CODE_LANGUAGES] = {
     [CN_CODE_RUBY] = "ruby",
     [CN_CODE_PHP] = "php",
     [CN_CODE_PERL] = "perl",
+    [CN_CODE_ERLANG] = "erlang",
     [CN_CODE_KERNEL] = "kernel",
 };
 
@@ -162,6 +164,8 @@ static unsigned language_of(const struct cn_code_module *module,
 
     if (module->language != CN_CODE_UNKNOWN)
         return module->language;
+    if (cn_code_is_erlang_runtime(module, name))
+        return CN_CODE_ERLANG;
     if (cn_ends_with(name, annotations[0]))
         return CN_CODE_KERNEL;
     if (file->language != CN_CODE_UNKNOWN)
@@ -207,6 +211,7 @@ static bool is_start(const char *name)
         "std::rt::lang_start*",
         "std::sys*::backtrace::__rust_begin_short_backtrace*",
         "call_main",
+        "erts_beamasm:normal_exit/0",
         "__scrt_common_main*",
         "execute_native_thread_routine"};
 
@@ -260,6 +265,8 @@ static bool is_standard_library(unsigned language, const char *name)
         return CN_BEGINS_WITH_ANY(name, java);
     case CN_CODE_GO:
         return is_go_library(name);
+    case CN_CODE_ERLANG:
+        return cn_code_is_erlang_library(name);
     default:
         return false;
     }
@@ -291,6 +298,8 @@ static bool is_runtime_name(unsigned language, bool is_in_go, const char *name)
                strcmp(name, "(anonymous)") != 0;
     case CN_CODE_PYTHON:
         return cn_begins_with(name, "<frozen ");
+    case CN_CODE_ERLANG:
+        return cn_begins_with(name, "global::");
     default:
         return false;
     }
@@ -359,7 +368,7 @@ static struct cn_code_class decide(const struct code_table *t,
         reason = BY_SYSTEM_SOURCE;
     } else if (module->is_program) {
         reason = BY_PROGRAM;
-    } else if (module->is_system) {
+    } else if (module->is_system && language != CN_CODE_ERLANG) {
         kind = CN_CODE_LIBRARY;
         reason = BY_SYSTEM_MODULE;
     }
@@ -403,6 +412,7 @@ static bool add_name_package(unsigned language, const char *name, struct cn_text
     case CN_CODE_RUBY:
     case CN_CODE_PHP:
     case CN_CODE_PERL:
+    case CN_CODE_ERLANG:
         cn_text_str_add(out, cn_code_language_name(language));
         return true;
     default:

@@ -42,6 +42,7 @@ enum cn_code_language {
     CN_CODE_RUBY,
     CN_CODE_PHP,
     CN_CODE_PERL,
+    CN_CODE_ERLANG,
     CN_CODE_KERNEL,
 };
 enum { CN_CODE_LANGUAGES = CN_CODE_KERNEL + 1 };

@@ -149,6 +149,8 @@ static unsigned language_of_ending(const char *path, bool *is_header)
         {".php", CN_CODE_PHP},
         {".pl", CN_CODE_PERL},
         {".pm", CN_CODE_PERL},
+        {".erl", CN_CODE_ERLANG},
+        {".hrl", CN_CODE_ERLANG},
     };
     const char *dot = strrchr(cn_path_name(path), '.');
 

@@ -88,6 +88,8 @@ static const char *const of_start[] = {
     "perl_parse",
     "perl_destruct",
     "perl_free",
+    /* Erlang. */
+    "erl_start",
     /* Go. */
     "runtime.rt0_go*",
     "runtime.schedinit*",
@@ -117,6 +119,12 @@ static const char *const of_compilers[] = {
     "lj_trace_*",
     "rb_yjit_*",
     "rjit_*",
+    /* Erlang, which compiles modules when it loads them. */
+    "erts_prepare_loading*",
+    "erts_finish_loading*",
+    "beamasm_*",
+    "BeamModuleAssembler::*",
+    "BeamGlobalAssembler::*",
 };
 
 static const char *const of_collectors[] = {
@@ -172,6 +180,9 @@ static const char *const of_collectors[] = {
     "gc_thread*",
     "SVR::*",
     "WKS::*",
+    /* Erlang. */
+    "erts_garbage_collect*",
+    "global::garbage_collect*",
 };
 
 /* The names of run-times mean nothing elsewhere. */

@@ -115,6 +115,13 @@ static const struct known functions[] = {
     {"rb_vm_exec", "/usr/lib/libruby-3.1.so.3.1", "", "c", "runtime", NULL},
     {"Integer#times", "[ruby]", "", "ruby", "library", NULL},
     {"usort", "[php]", "", "php", "library", NULL},
+    {"shop:total/1", "[native]", "shop.erl", "erlang", "mine", NULL},
+    {"maps:update_with/4", "[native]", "maps.erl", "erlang", "library", NULL},
+    {"logger_server:init/1", "[native]", "logger_server.erl", "erlang", "library", NULL},
+    {"global::garbage_collect", "[native]", "", "erlang", "runtime", NULL},
+    {"erts_beamasm:normal_exit/0", "[native]", "", "erlang", "startup", NULL},
+    {"erts_schedule", "/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "", "c", "runtime",
+     NULL},
     {"Kernel#require", "[ruby]", "<internal:gem_prelude>", "ruby", "library", NULL},
     {"php_module_startup", "/usr/bin/php8.2", "", "c", "runtime", NULL},
     {"zend_execute", "/usr/bin/php8.2", "", "c", "runtime", NULL},
@@ -242,6 +249,9 @@ static const struct {
     {{"PyObject_Call", "<module>", "_PyEval_EvalFrameDefault"}, CN_WORK_PROGRAM},
     {{"php_module_startup", "malloc"}, CN_WORK_START},
     {{"runtime.goexit.abi0", "runtime.gcBgMarkWorker"}, CN_WORK_COLLECTOR},
+    {{"erts_beamasm:normal_exit/0", "maps:update_with/4", "shop:total/1"},
+     CN_WORK_PROGRAM},
+    {{"global::garbage_collect", "erts_schedule"}, CN_WORK_COLLECTOR},
     /* A function of a program that is named as one of a run-time. */
     {{"_start", "G1Spot"}, CN_WORK_PROGRAM},
 };
