@@ -56,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_bytes packed, record;
     struct cn_error err;
     size_t begin;
+    uint64_t sum = 0;
 
     if (len >= PLAIN_LEN_BYTES &&
         cn_bytes_from((struct cn_bytes){data, len}, PLAIN_LEN_BYTES, &packed)) {
@@ -66,12 +67,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             for (size_t off = 0; off < plain_len; off += 1 + plain_len / 7)
                 if (cn_zorka_unpack_at(unpacker, off, &record, &begin, &err))
                     assert(begin <= off && off < begin + record.len);
+            for (uint32_t i = 0; i < 100; i += 1 + i / 3)
+                if (cn_zorka_unpack_span(unpacker, i * 7 % 100, &record, &err))
+                    sum += record.len > 0 ? record.ptr[record.len - 1] : 0;
             if (cn_zorka_unpack_begin(unpacker, packed, plain_len, &err) &&
                 cn_zorka_unpack_all(unpacker, plain, &err))
                 check_again((struct cn_bytes){plain, plain_len});
         }
         free(plain);
     }
+    (void)sum;
     cn_zorka_unpacker_free(unpacker);
     return 0;
 }

@@ -66,6 +66,10 @@ CN_CHECK bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
                                  struct cn_bytes *record, size_t *record_off,
                                  struct cn_error *err);
 
+/* The same for span `number` of the packed records, from 0: the bytes from it on. */
+CN_CHECK bool cn_zorka_unpack_span(struct cn_zorka_unpacker *unpacker, uint32_t number,
+                                   struct cn_bytes *span, struct cn_error *err);
+
 /* Where the columns of ids are in the packed bytes, for who stores their values nowhere else. */
 enum cn_zorka_placed {
     CN_ZORKA_TRACE_HIGH,

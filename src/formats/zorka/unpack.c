@@ -562,24 +562,29 @@ static bool take_record(struct cn_zorka_unpacker *unpacker, struct cn_error *err
                        part.record_len, len);
     unpacker->has_out = true;
     unpacker->out_off = unpacker->off;
+    unpacker->out_span = unpacker->fixed[SPAN_UP].at - (size_t)spans;
     unpacker->off += part.record_len;
     unpacker->record++;
     return true;
 }
 
-bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
-                        struct cn_bytes *record, size_t *record_off, struct cn_error *err)
+/* Make the record that has byte `off` of the plain records or, if `is_span`, span number `off`. */
+static bool seek(struct cn_zorka_unpacker *unpacker, size_t off, bool is_span,
+                 struct cn_error *err)
 {
-    if (unpacker->has_out && off < unpacker->out_off)
+    const struct unpack_column *lens =
+        &unpacker->fixed[is_span ? RECORD_SPANS : RECORD_LEN];
+    const size_t *next = is_span ? &unpacker->fixed[SPAN_UP].at : &unpacker->off;
+    size_t first = is_span ? unpacker->out_span : unpacker->out_off;
+
+    if (off < (unpacker->has_out ? first : *next))
         rewind_to_first(unpacker);
-    if (!unpacker->has_out && off < unpacker->off)
-        rewind_to_first(unpacker);
-    while (!unpacker->has_out || off >= unpacker->off) {
+    while (!unpacker->has_out || off >= *next) {
         if (unpacker->record == unpacker->record_count)
             return cn_fail(err, CN_ERR_FORMAT,
-                           "packed records: byte %zu is beyond the last", off);
-        uint64_t len = cn_unpack_value_at(&unpacker->fixed[RECORD_LEN], unpacker->record);
-        bool is_here = off < unpacker->off + len;
+                           "packed records: %s %zu is beyond the last",
+                           is_span ? "span" : "byte", off);
+        bool is_here = off < *next + cn_unpack_value_at(lens, unpacker->record);
 
         unpacker->has_out = false;
         if (is_here ? !take_record(unpacker, err)
@@ -589,9 +594,29 @@ bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
             return false;
         }
     }
+    return true;
+}
+
+bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
+                        struct cn_bytes *record, size_t *record_off, struct cn_error *err)
+{
+    if (!seek(unpacker, off, false, err))
+        return false;
     *record = (struct cn_bytes){unpacker->out.bytes, unpacker->out.len};
     *record_off = unpacker->out_off;
     return true;
+}
+
+bool cn_zorka_unpack_span(struct cn_zorka_unpacker *unpacker, uint32_t number,
+                          struct cn_bytes *span, struct cn_error *err)
+{
+    if (!seek(unpacker, number, true, err))
+        return false;
+    uint32_t off = unpacker->trace.nodes[number - unpacker->out_span].data_off;
+
+    return cn_bytes_from((struct cn_bytes){unpacker->out.bytes, unpacker->out.len}, off,
+                         span) ||
+           cn_zorka_unpack_fail("a span is outside of its record", err);
 }
 
 bool cn_zorka_unpack_all(struct cn_zorka_unpacker *unpacker, uint8_t *plain,

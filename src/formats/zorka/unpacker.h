@@ -53,6 +53,7 @@ struct cn_zorka_unpacker {
     struct cn_zorka_encoder encoder;
     struct cn_cbor_out out;
     size_t out_off;         /* where its record begins */
+    size_t out_span;        /* number of its first span */
     bool has_out, is_short; /* a column had too few values */
 };
 

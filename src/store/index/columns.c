@@ -6,6 +6,7 @@
 #include "base/search.h"
 #include "store/index/chunk_values.h"
 #include "store/index/columns_layout.h"
+#include "store/index/numbered.h"
 
 static uint64_t mask_of(uint64_t bits)
 {
@@ -204,6 +205,8 @@ uint64_t cn_store_column_referred(const struct cn_store_column *column, uint32_t
 
 uint64_t cn_store_column_elsewhere(const struct cn_store_column *column, uint32_t row)
 {
+    if (column->runs)
+        return cn_numbered_at(column, row);
     if (!column->chunks)
         return cn_store_column_referred(column, row, cn_store_column_stored(column, row));
     return cn_chunk_values_at(column->chunks, row,
@@ -278,8 +281,17 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
         columns->fields[i].in_chunks = (unsigned)width;
         return true;
     }
-    if (!cn_bytes_from(section, CN_META_HEAD_LEN, &rest) ||
-        !(i == CN_STORE_FIELD_parent_id && width & CN_META_HAS_REFERENCES
+    if (!cn_bytes_from(section, CN_META_HEAD_LEN, &rest))
+        return cn_fail(err, CN_ERR_FORMAT, "column %s is truncated",
+                       cn_store_row_fields[i].name);
+    if (width == CN_META_IS_NUMBERED)
+        return i == CN_STORE_FIELD_in_chunk_off
+                   ? cn_numbered_open(&columns->fields[i], columns->file,
+                                      &columns->fields[CN_STORE_FIELD_data_off], rest,
+                                      err)
+                   : cn_fail(err, CN_ERR_FORMAT, "column %s has numbered rows",
+                             cn_store_row_fields[i].name);
+    if (!(i == CN_STORE_FIELD_parent_id && width & CN_META_HAS_REFERENCES
               ? open_references(columns, &columns->fields[i], rest, width)
               : open_values(columns, &columns->fields[i], rest, width)))
         return cn_fail(err, CN_ERR_FORMAT,
@@ -342,6 +354,8 @@ static bool check_column(const struct cn_columns *columns,
 {
     return !columns->file ||
            (cn_block_file_check(columns->file, column->bytes, err) &&
+            (!column->runs ||
+             cn_block_file_check(columns->file, column->run_bytes, err)) &&
             (!column->chunks || cn_chunk_values_check_all(column->chunks, err)));
 }
 
@@ -399,6 +413,8 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
 
     if (!columns->file)
         return true;
+    if (column->runs)
+        return cn_numbered_check(column, columns->file, row, err);
     if (column->groups) {
         if (!cn_bytes_slice(column->bytes,
                             (uint64_t)(column->groups - column->bytes.ptr) +

@@ -29,6 +29,7 @@
  *   32768 + a number of a field instead: the column is the same as that of the field
  *   4096 instead, plus 256 if it has groups: the values of the column are in the chunks of traces.dat
  *   (store/index/chunk_values.h)
+ *   65536 instead: rows are spans by their number in the chunk (store/index/numbered.h); also in version 4
  * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
  * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There
  * are 4/3 as many slots as such rows, and at least one more; the first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32;
@@ -71,8 +72,14 @@ struct cn_store_column {
     uint32_t exception_count;
     struct cn_chunk_values *chunks; /* that have its values; NULL: it has them */
     unsigned in_chunks;             /* its head, if it is so */
-    bool is_indirect;               /* `ids` or `chunks` is set */
-    uint64_t stride;                /* bits */
+    const uint8_t
+        *runs; /* of numbered rows (store/index/numbered.h), NULL: it has none; and */
+    uint32_t run_count;
+    const uint8_t *run_groups; /* of the column data_off */
+    struct cn_bytes run_bytes;
+    uint32_t run_values;
+    bool is_indirect; /* `ids`, `chunks` or `runs` is set */
+    uint64_t stride;  /* bits */
     uint64_t mask, lowest;
     uint64_t highest; /* set for meta.dat only */
 };

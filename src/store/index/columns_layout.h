@@ -23,6 +23,7 @@ enum {
     CN_META_HAS_CODES = 8192,
     CN_META_HAS_SLOPES = 16384,
     CN_META_IS_SAME = 32768,
+    CN_META_IS_NUMBERED = 65536,
     CN_META_WORD_BITS = 64,
     /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
     CN_META_BITS_MAX = 57,

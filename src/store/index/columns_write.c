@@ -10,6 +10,7 @@
 #include "model/contexts/context.h"
 #include "store/index/chunk_values_write.h"
 #include "store/index/columns_layout.h"
+#include "store/index/numbered.h"
 
 enum {
     GROUPED_BITS_MIN = 9,
@@ -557,9 +558,38 @@ static bool write_same(struct cn_block_writer *writer, enum cn_store_field field
     return cn_block_writer_add(writer, bytes, sizeof(bytes), err);
 }
 
+/* in_chunk_off, of which only rows that are not numbered have values. */
+static bool write_numbered(struct cn_block_writer *writer,
+                           const struct cn_columns *columns,
+                           const struct cn_numbered_runs *runs, struct cn_error *err)
+{
+    uint8_t bytes[CN_META_HEAD_LEN] = {0};
+
+    cn_u64_put(bytes + sizeof(uint64_t), CN_META_IS_NUMBERED);
+    return cn_block_writer_add(writer, bytes, sizeof(bytes), err) &&
+           cn_numbered_write(writer, columns, runs, err);
+}
+
+/* The other columns about records: what they have for numbered rows is the same for all. */
+static bool write_beside_numbered(struct cn_block_writer *writer,
+                                  const struct cn_columns *columns,
+                                  const struct cn_store_column *column, uint32_t numbered,
+                                  const struct cn_numbered_runs *runs, unsigned version,
+                                  struct cn_error *err)
+{
+    uint8_t *values = cn_alloc((size_t)columns->row_count + 1, sizeof(uint32_t));
+    struct cn_store_column others =
+        cn_numbered_others(values, columns, column, runs, numbered);
+    bool ok = write_field(writer, columns->row_count, &others, version, err);
+
+    free(values);
+    return ok;
+}
+
 static bool write_column(struct cn_block_writer *writer, const struct cn_columns *columns,
                          enum cn_store_field field, unsigned version,
-                         const struct cn_chunk_places *places, struct cn_error *err)
+                         const struct cn_chunk_places *places,
+                         const struct cn_numbered_runs *runs, struct cn_error *err)
 {
     enum cn_chunk_field id = chunk_field(field);
     struct cn_store_column column;
@@ -567,6 +597,14 @@ static bool write_column(struct cn_block_writer *writer, const struct cn_columns
     if (!cn_columns_field(columns, field, &column, err) ||
         !cn_block_writer_section(writer, (uint32_t)field + 1, err))
         return false;
+    if (runs->is_any && field == CN_STORE_FIELD_in_chunk_off)
+        return write_numbered(writer, columns, runs, err);
+    if (runs->is_any &&
+        (field == CN_STORE_FIELD_in_chunk_len || field == CN_STORE_FIELD_part_len))
+        return write_beside_numbered(
+            writer, columns, &column,
+            field == CN_STORE_FIELD_in_chunk_len ? CN_ROW_NUMBERED : 0, runs, version,
+            err);
     if (field == CN_STORE_FIELD_parent_id && version >= CN_META_FILE_BYTES)
         return write_parents(writer, columns, &column, version, err);
     if (field == CN_STORE_FIELD_records && version >= CN_META_FILE_VERSION &&
@@ -577,20 +615,43 @@ static bool write_column(struct cn_block_writer *writer, const struct cn_columns
     return write_field(writer, columns->row_count, &column, version, err);
 }
 
+/* Which runs of rows with the same data_off are numbered. Without groups of that column no row finds its
+ * run. */
+static bool find_runs(struct cn_numbered_runs *runs, const struct cn_columns *columns,
+                      unsigned version, const struct cn_chunk_places *places,
+                      struct cn_error *err)
+{
+    struct cn_store_column data_off, off, len;
+
+    *runs = (struct cn_numbered_runs){0};
+    if (version < CN_META_FILE_ALONE)
+        return true;
+    if (!cn_columns_field(columns, CN_STORE_FIELD_data_off, &data_off, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_in_chunk_off, &off, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_in_chunk_len, &len, err))
+        return false;
+    if (shape_of(&data_off, columns->row_count, version).has_groups)
+        cn_numbered_find(runs, columns, places);
+    return true;
+}
+
 static bool write_columns(struct cn_block_writer *writer,
                           const struct cn_columns *columns, unsigned version,
                           const struct cn_chunk_places *places, struct cn_error *err)
 {
+    struct cn_numbered_runs runs;
     uint8_t count[sizeof(uint64_t)];
 
     cn_u64_put(count, columns->row_count);
     if (!cn_block_writer_section(writer, CN_META_SECTION_COUNT_ID, err) ||
         !cn_block_writer_add(writer, count, sizeof(count), err))
         return false;
-    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++)
-        if (!write_column(writer, columns, (enum cn_store_field)i, version, places, err))
-            return false;
-    return write_slots(writer, columns, err);
+    bool ok = find_runs(&runs, columns, version, places, err);
+    for (unsigned i = 0; ok && i < CN_STORE_FIELD_checksum; i++)
+        ok = write_column(writer, columns, (enum cn_store_field)i, version, places, &runs,
+                          err);
+    free(runs.are);
+    return ok && write_slots(writer, columns, err);
 }
 
 bool cn_columns_write(const struct cn_disk *disk, const char *dir,

@@ -48,6 +48,9 @@ enum {
     CN_ROW_MORE = 1 << 6,     /* other rows of the same chunk follow */
 };
 
+/* The in_chunk_len of a row whose in_chunk_off is the number of its span in a packed chunk, from 0. */
+#define CN_ROW_NUMBERED UINT32_MAX
+
 /* True if a row stands for a whole trace: neither a span inside of another nor a later part. */
 static inline bool cn_store_row_is_trace(const struct cn_store_row *row)
 {

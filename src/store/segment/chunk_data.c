@@ -90,6 +90,14 @@ bool cn_chunk_reader_from(struct cn_chunk_reader *reader, uint32_t off,
                    off, reader->plain_len);
 }
 
+bool cn_chunk_reader_span(struct cn_chunk_reader *reader, uint32_t number,
+                          struct cn_bytes *out, struct cn_error *err)
+{
+    return reader->is_packed ? cn_zorka_unpack_span(reader->unpacker, number, out, err)
+                             : cn_fail(err, CN_ERR_FORMAT,
+                                       "span %" PRIu32 " of a chunk of records", number);
+}
+
 void cn_chunk_reader_places(const struct cn_chunk_reader *reader,
                             const struct cn_chunk *chunk,
                             struct cn_chunk_place places[CN_CHUNK_FIELDS])

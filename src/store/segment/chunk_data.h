@@ -48,6 +48,10 @@ CN_CHECK bool cn_chunk_reader_open(struct cn_chunk_reader *reader,
 CN_CHECK bool cn_chunk_reader_from(struct cn_chunk_reader *reader, uint32_t off,
                                    struct cn_bytes *out, struct cn_error *err);
 
+/* The same from span `number` of the open chunk on, which is packed. */
+CN_CHECK bool cn_chunk_reader_span(struct cn_chunk_reader *reader, uint32_t number,
+                                   struct cn_bytes *out, struct cn_error *err);
+
 /* Where the open chunk has ids; of a field with 0 bits it is unknown. */
 void cn_chunk_reader_places(const struct cn_chunk_reader *reader,
                             const struct cn_chunk *chunk,

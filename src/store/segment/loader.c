@@ -55,8 +55,11 @@ static bool find_record(struct cn_segment_loader *loader,
 {
     struct cn_bytes rest;
 
-    if (!load_chunk(loader, segment, row->data_off, err) ||
-        !cn_chunk_reader_from(&loader->reader, row->in_chunk_off, &rest, err))
+    if (!load_chunk(loader, segment, row->data_off, err))
+        return false;
+    if (row->in_chunk_len == CN_ROW_NUMBERED)
+        return cn_chunk_reader_span(&loader->reader, row->in_chunk_off, out, err);
+    if (!cn_chunk_reader_from(&loader->reader, row->in_chunk_off, &rest, err))
         return false;
     if (row->in_chunk_len != 0 && !cn_bytes_slice(rest, 0, row->in_chunk_len, &rest))
         return cn_fail(err, CN_ERR_FORMAT, "a record at %u of %u bytes, %zu are left",

@@ -20,16 +20,22 @@ enum { RECORDS = 60 };
 struct made {
     struct cn_cbor_out plain;
     struct cn_zorka_columns *columns;
+    size_t *offs; /* of the spans */
+    size_t span_count, span_capacity;
 };
 
 static void add_record(struct made *made, struct cn_trace *trace)
 {
     struct cn_zorka_encoder encoder = {0};
     struct cn_zorka_part part;
+    size_t begin = made->plain.len;
 
     if (!made->columns)
         made->columns = cn_zorka_columns_new();
     cn_zorka_record_encode(&encoder, trace, 0, &made->plain, &part);
+    for (uint32_t i = 0; i < trace->node_count; i++)
+        CN_PUSH(made->offs, made->span_count, made->span_capacity,
+                begin + trace->nodes[i].data_off);
     cn_zorka_columns_add(made->columns, trace, &part);
     cn_zorka_encoder_done(&encoder);
 }
@@ -38,6 +44,7 @@ static void made_done(struct made *made)
 {
     cn_cbor_out_done(&made->plain);
     cn_zorka_columns_free(made->columns);
+    free(made->offs);
     *made = (struct made){0};
 }
 
@@ -79,6 +86,15 @@ static void check_unpacked(const struct made *made, const struct cn_text *packed
         assert_memory_equal(record.ptr, plain.ptr + begin, record.len);
     }
     assert_false(cn_zorka_unpack_at(unpacker, plain.len, &record, &begin, &err));
+    for (size_t i = 0; i < made->span_count; i++) {
+        size_t number = i % 3 == 0 ? made->span_count - 1 - i : i;
+
+        assert_true(cn_zorka_unpack_span(unpacker, (uint32_t)number, &record, &err));
+        assert_true(record.len <= plain.len - made->offs[number]);
+        assert_memory_equal(record.ptr, plain.ptr + made->offs[number], record.len);
+    }
+    assert_false(
+        cn_zorka_unpack_span(unpacker, (uint32_t)made->span_count, &record, &err));
     free(again);
     cn_zorka_unpacker_free(unpacker);
 }
@@ -116,7 +132,7 @@ static void can_be_used_again(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         cn_zorka_columns_clear(made.columns);
-        made.plain.len = packed.len = 0;
+        made.plain.len = made.span_count = packed.len = 0;
         make_records(&made, seed, 1 + (unsigned)(seed * 7 % 40));
         assert_true(cn_zorka_pack(packer, made.columns, made.plain.len, &packed));
         check_unpacked(&made, &packed);
