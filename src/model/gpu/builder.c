@@ -233,11 +233,10 @@ static void join(struct cn_gpu_builder *b)
     }
 }
 
-/* A begin or an end of an operation. */
-struct edge {
+/* The end of an operation. */
+struct op_end {
     uint64_t time_ns;
-    uint32_t device, op;
-    bool is_end;
+    uint32_t op;
 };
 
 /* What has added up over time: of operations that share a device, at any moment each has an equal
@@ -248,6 +247,7 @@ struct gpu_sweep {
     uint64_t idle_ns; /* of the device */
     uint32_t busy, waiting;
     uint64_t free_ns; /* when the last operation ended; 0: none has begun */
+    bool has_begun;
 };
 
 static void advance(struct gpu_sweep *s, uint64_t time_ns)
@@ -284,35 +284,49 @@ static void take_edge(struct gpu_sweep *s, struct cn_gpu_op *op, bool is_end,
     }
 }
 
-/* Fill in idle_ns and wait_ns. */
+static bool has_edges(const struct cn_gpu_op *op)
+{
+    return (cn_gpu_op_is_busy(op) || cn_gpu_op_is_wait(op)) && op->device != CN_NONE;
+}
+
+static void sweep_to(struct gpu_sweep *sweeps, struct cn_gpu_op *op, bool is_end,
+                     double *since_ns)
+{
+    struct gpu_sweep *sweep = &sweeps[op->device];
+    uint64_t time_ns = is_end ? op->end_ns : op->begin_ns;
+
+    if (!sweep->has_begun)
+        *sweep = (struct gpu_sweep){.at_ns = time_ns, .has_begun = true};
+    advance(sweep, time_ns);
+    take_edge(sweep, op, is_end, since_ns);
+}
+
+/* Fill in idle_ns and wait_ns. Operations are in the order of their begins. */
 static void derive(struct cn_gpu_work *work)
 {
-    struct edge *edges = cn_alloc((size_t)work->op_count * 2, sizeof(*edges));
+    struct op_end *ends = cn_alloc(work->op_count, sizeof(*ends));
     double *since_ns = cn_alloc(work->op_count, sizeof(*since_ns));
-    struct gpu_sweep sweep = {0};
-    size_t count = 0;
+    struct gpu_sweep *sweeps = cn_alloc(work->device_count, sizeof(*sweeps));
+    size_t count = 0, next = 0;
 
-    for (uint32_t i = 0; i < work->op_count; i++) {
-        const struct cn_gpu_op *op = &work->ops[i];
-
-        if ((!cn_gpu_op_is_busy(op) && !cn_gpu_op_is_wait(op)) || op->device == CN_NONE)
-            continue;
-        edges[count++] = (struct edge){op->begin_ns, op->device, i, false};
-        edges[count++] = (struct edge){op->end_ns, op->device, i, true};
-    }
+    for (uint32_t i = 0; i < work->op_count; i++)
+        if (has_edges(&work->ops[i]))
+            ends[count++] = (struct op_end){work->ops[i].end_ns, i};
+    CN_SORT(ends, count, CN_UP(struct op_end, time_ns), CN_UP(struct op_end, op));
     /* What begins when another ends leaves no gap; an empty operation begins before it ends. */
-    CN_SORT(edges, count, CN_UP(struct edge, device), CN_UP(struct edge, time_ns),
-            CN_UP(struct edge, is_end), CN_UP(struct edge, op));
-    for (size_t i = 0; i < count; i++) {
-        const struct edge *edge = &edges[i];
+    for (uint32_t i = 0; next < count; i++) {
+        while (next < count &&
+               (i == work->op_count || ends[next].time_ns < work->ops[i].begin_ns)) {
+            uint32_t at = ends[next++].op;
 
-        if (i == 0 || edge->device != edge[-1].device)
-            sweep = (struct gpu_sweep){.at_ns = edge->time_ns};
-        advance(&sweep, edge->time_ns);
-        take_edge(&sweep, &work->ops[edge->op], edge->is_end, &since_ns[edge->op]);
+            sweep_to(sweeps, &work->ops[at], true, &since_ns[at]);
+        }
+        if (i < work->op_count && has_edges(&work->ops[i]))
+            sweep_to(sweeps, &work->ops[i], false, &since_ns[i]);
     }
-    free(edges);
+    free(ends);
     free(since_ns);
+    free(sweeps);
 }
 
 /* Replace the numbers of devices by indices, and add those that only operations have. */
@@ -472,6 +486,11 @@ struct cn_gpu_work *cn_gpu_builder_finish(struct cn_gpu_builder *b)
         return NULL;
     }
     join(b);
+    /* What follows needs as much memory. */
+    free(b->pending);
+    free(b->launches);
+    b->pending = NULL;
+    b->launches = NULL;
     index_devices(b);
     sort_streams(work);
     cn_gpu_memory_join(work, b->memory, b->memory_count);
