@@ -43,6 +43,8 @@ enum {
     RAW_WOKEN_OFF = 24,
     RAW_WAKING_LEN = 36,
     RAW_IN_HARD_INTERRUPT = 0x08,
+    RAW_TASK_OFF = 4,
+    RAW_NAME_OFF = 8,
     LOOK_NS = 100000000,
     INSIDE_SLOT = 1 << 17,  /* no type of perf or of the kernel */
     KNOWS_PROBES = 1 << 30, /* beside the languages of stored_mappings_of */
@@ -397,6 +399,30 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
     return write_sample(c, count, has_chain, raw, err);
 }
 
+/* The fields of a wake-up, with their length, from its words in the record. */
+static struct cn_bytes restore_waking(const struct cn_sample_collector *c,
+                                      struct cn_bytes words, uint32_t tid,
+                                      uint8_t out[sizeof(uint32_t) + RAW_WAKING_LEN])
+{
+    uint8_t *fields = out + sizeof(uint32_t);
+
+    memset(out, 0, sizeof(uint32_t) + RAW_WAKING_LEN);
+    cn_u32_put(out, RAW_WAKING_LEN);
+    cn_u16_put(fields, (uint16_t)c->setup->events.list[c->kernel_waking].attr.config);
+    cn_u32_put(fields + RAW_TASK_OFF, tid);
+    memcpy(fields + RAW_NAME_OFF, words.ptr, RAW_WAKING_LEN - RAW_NAME_OFF);
+    return (struct cn_bytes){out, sizeof(uint32_t) + RAW_WAKING_LEN};
+}
+
+static uint32_t event_of_kernel(const struct cn_sample_collector *c,
+                                const struct cn_kernel_stack *stack)
+{
+    return stack->is_call       ? c->io->event
+           : stack->is_waking   ? c->kernel_waking
+           : stack->period == 1 ? c->kernel_switches
+                                : 0;
+}
+
 /* A stack that was unwound in the kernel. */
 static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
                         struct cn_error *err)
@@ -405,6 +431,7 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     struct cn_kernel_record head;
     struct cn_kernel_stack stack;
     struct cn_bytes bytes, kernel, user, raw = {0};
+    uint8_t waking[sizeof(uint32_t) + RAW_WAKING_LEN];
     size_t count = 0;
 
     if (!cn_bytes_take(&rest, sizeof(head), &bytes))
@@ -420,12 +447,20 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
         return true;
     if (stack.is_call && (!c->io || !cn_sample_io_restore(c->io, kernel, &raw)))
         return true;
+    c->words[AT_ID] = 1 + event_of_kernel(c, &stack);
+    if (stack.is_waking) {
+        if (!cn_bytes_take(&kernel, CN_KERNEL_WAKING_WORDS * sizeof(uint64_t), &bytes))
+            return true;
+        raw = restore_waking(c, bytes, head.tid, waking);
+        if (is_others(c, raw) || is_repeated(c, raw))
+            return true;
+    }
     if (kernel.len > 0 && !stack.is_call) {
         chain[count] = PERF_CONTEXT_KERNEL;
         /* Newer kernels begin with the marker themselves. */
         count += cn_u64_get(kernel.ptr) != PERF_CONTEXT_KERNEL;
         memcpy(chain + count, kernel.ptr, kernel.len);
-        count += stack.kernel_count;
+        count += kernel.len / sizeof(uint64_t);
     }
     bool is_current = cn_unwound_is_epoch(&c->stacks, head.pid, stack.epoch);
     /* With other mappings than it had, only the first address is sure. */
@@ -444,16 +479,14 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     c->words[0] =
         PERF_RECORD_SAMPLE |
         (uint64_t)(stack.is_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL) << 32;
-    c->words[AT_ID] = 1 + (stack.is_call       ? c->io->event
-                           : stack.period == 1 ? c->kernel_switches
-                                               : 0);
     c->words[AT_IP] = stack.ip;
     c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
     c->words[AT_TIME] = head.time_ns;
     c->words[AT_CPU] = stack.cpu;
     c->words[AT_PERIOD] = stack.period;
     c->argument = stack.argument;
-    runs(c, head.tid);
+    if (!stack.is_waking)
+        runs(c, head.tid);
     return (!stack.is_call || take_call(c, raw, err)) &&
            write_sample(c, count, true, raw, err);
 }

@@ -45,6 +45,7 @@ struct cn_unwound {
     struct cn_timers *timers;  /* samples inside the program; NULL: not */
     struct cn_sample_gpu *gpu; /* takes stacks inside the program; NULL: not */
     uint64_t last_epoch;
+    uint64_t copied_count;            /* stacks that were unwound here */
     bool has_goroutines;              /* tell goroutines of Go apart */
     struct cn_unwound_frames *frames; /* that wait for their samples */
     uint8_t *longer;                  /* room for a stack that is read on */
@@ -118,6 +119,7 @@ struct cn_sample_collector {
     uint64_t alloc_count;     /* sampled allocations of attached processes */
     uint32_t kernel_switches; /* the event of switches, if their stacks are unwound in the
                                * kernel as those of the first event are; 0: they are not */
+    uint32_t kernel_waking;   /* the same of wake-ups */
     uint64_t argument;  /* of the system call in which the sample that is written was
                                * taken; 0: unknown */
     uint64_t looked_ns; /* when mappings were last looked up */

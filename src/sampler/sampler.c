@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -49,6 +50,8 @@ enum {
         200000, /* frames of interpreters are read this long after the time of
                                * their sample, at most */
     TASKS_MAX = 1 << 16,
+    HURRY = 15,            /* steps of priority */
+    HURRY_NS = 1000000000, /* from the start on */
 };
 
 struct sampling {
@@ -67,6 +70,7 @@ struct sampling {
     struct cn_error refusal;  /* why not */
     uint32_t
         kernel_switches; /* the event of switches, if it unwinds them as well; 0: not */
+    uint32_t kernel_waking; /* the same of wake-ups */
     struct cn_perf_writer writer;
     struct cn_sample_collector collector;
     struct pollfd *polled; /* processes whose end matters */
@@ -74,6 +78,8 @@ struct sampling {
     size_t alive_count; /* processes that were attached to and have not ended */
     uint64_t start_ns, flushed_ns, refreshed_ns;
     int wait_status;
+    int usual_priority;
+    bool is_hurried;
 };
 
 /* Set by signal handlers. */
@@ -191,8 +197,22 @@ static uint32_t switches_beside_clock(const struct sampling *s)
     return 0;
 }
 
-/* Unwind samples of the first event in the kernel where it is allowed, and of switches; those of others
- * are copied. Tracepoints have programs of another kind. */
+/* The program runs for all events of a tracepoint: one of them is enough. */
+static uint32_t attach_waking(const struct sampling *s)
+{
+    for (size_t i = 0; s->setup.waking_count > 0 && i < s->rings.fd_count; i++) {
+        uint64_t id = 0;
+
+        (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
+        uint32_t event = cn_map_find(&s->rings.event_of, id, 0);
+        if (event == s->setup.events.count - s->setup.waking_count)
+            return cn_kernel_attach_waking(s->kernel, s->rings.fds[i]) ? event : 0;
+    }
+    return 0;
+}
+
+/* Unwind samples of the first event in the kernel where it is allowed, of switches and of wake-ups; those
+ * of others are copied. Tracepoints have programs of another kind. */
 static void open_kernel(struct sampling *s)
 {
     const struct cn_sample_options *options = s->options;
@@ -221,6 +241,7 @@ static void open_kernel(struct sampling *s)
         cn_kernel_free(s->kernel);
         s->kernel = NULL;
     }
+    s->kernel_waking = s->kernel ? attach_waking(s) : 0;
     if (s->refusal.text[0] && options->place == CN_SAMPLE_IN_KERNEL && options->say) {
         char *text = cn_strprintf("stacks are copied: %s", s->refusal.text);
 
@@ -456,6 +477,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .rings = &s->rings,
         .writer = &s->writer,
         .kernel_switches = s->kernel_switches,
+        .kernel_waking = s->kernel_waking,
         .io = s->options->has_io ? &s->setup.io : NULL,
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
@@ -597,12 +619,31 @@ static int patience_ms(const struct sampling *s)
     return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
 }
 
+/* Until the kernel knows the code of processes it copies whole stacks, as fast as the program runs: on a busy machine
+ * this thread would hardly come to describe it. Without rights, nothing changes. */
+static void hurry(struct sampling *s, bool is_begin)
+{
+    id_t self = (id_t)syscall(SYS_gettid);
+
+    if (is_begin == s->is_hurried || !s->kernel || !s->options->has_switches)
+        return;
+    if (is_begin)
+        s->usual_priority = getpriority(PRIO_PROCESS, self);
+    s->is_hurried =
+        is_begin && setpriority(PRIO_PROCESS, self, s->usual_priority - HURRY) == 0;
+    if (!is_begin)
+        (void)setpriority(PRIO_PROCESS, self, s->usual_priority);
+}
+
 /* Until it is over. A file that cannot be written ends the sampling, not the program. */
 static bool watch(struct sampling *s, struct cn_error *err)
 {
     bool ok = true;
 
+    hurry(s, true);
     while (!is_over(s)) {
+        if (cn_clock_ns() - s->start_ns > HURRY_NS)
+            hurry(s, false);
         wait_for_records(s, patience_ms(s));
         if (ok) {
             ok = read_rings(s, cn_clock_ns() - LATE_NS, err);
@@ -610,6 +651,7 @@ static bool watch(struct sampling *s, struct cn_error *err)
                 cn_rings_enable(&s->rings, false);
         }
     }
+    hurry(s, false);
     cn_rings_enable(&s->rings, false);
     cn_attached_detach(&s->attached);
     cn_ring_watch_stop(&s->watch);

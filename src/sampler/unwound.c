@@ -36,6 +36,9 @@ enum {
 /* What is read of a process beside its stack, for one sample. */
 enum { MEMORY_BYTES_MAX = 1 << 15, LANGUAGE_BYTES_MAX = 1 << 18 };
 
+/* After so many copies, the kernel is told what it lacks to unwind stacks itself. */
+enum { PUBLISH_EVERY = 64 };
+
 /* Of stacks that are read on after the end of their copies. On aarch64 the kernel copies 64 bytes at
  * once, and ends before those that it can not copy. */
 enum {
@@ -422,6 +425,9 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task
     uint64_t stack_begin = registers->machine == CN_UNWIND_X86_64
                                ? registers->value[CN_UNWIND_X86_RSP]
                                : registers->value[CN_UNWIND_ARM_SP];
+    /* The kernel goes on copying meanwhile: a long round would be followed by a longer one. */
+    if (++stacks->copied_count % PUBLISH_EVERY == 0)
+        cn_unwound_publish(stacks);
     struct cn_unwound_process *process = process_at(stacks, task->pid);
     struct cn_unwind_space *space = process->space;
 

@@ -32,6 +32,7 @@ static void load(void *arg)
         {"libbpf_num_possible_cpus", &functions.processor_count},
         {"bpf_object__find_program_by_name", &functions.find_program},
         {"bpf_program__fd", &functions.program_fd},
+        {"bpf_program__set_autoload", &functions.set_autoload},
         {"bpf_map_create", &functions.map_create},
         {"bpf_map_update_elem", &functions.map_update},
         {"bpf_map_delete_elem", &functions.map_delete},

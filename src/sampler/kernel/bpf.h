@@ -23,6 +23,7 @@ struct cn_bpf {
     struct bpf_program *(*find_program)(const struct bpf_object *object,
                                         const char *name);
     int (*program_fd)(const struct bpf_program *program);
+    int (*set_autoload)(struct bpf_program *program, bool is_loaded);
     int (*map_create)(enum bpf_map_type type, const char *name, __u32 key_len,
                       __u32 value_len, __u32 count,
                       const struct bpf_map_create_opts *options);

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "sampler/kernel/bpf.h"
+#include "sampler/kernel/interrupts.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/kernel/tables.h"
 #include "unwind/table.h"
@@ -41,6 +42,7 @@ struct cn_kernel {
     struct kernel_module *module_list;
     size_t module_count, module_capacity;
     size_t block_count;
+    bool has_waking;                  /* the program for wake-ups */
     struct cn_kernel_process process; /* the one that is described */
     void (*take)(void *arg, const uint8_t *record, size_t len);
     void *arg;
@@ -74,13 +76,27 @@ static bool make_room(struct cn_kernel *kernel)
     return map && count > 0 && bpf->set_max_entries(map, (uint32_t)count) == 0;
 }
 
-static bool load(struct cn_kernel *kernel, struct cn_error *err)
+/* The kernel takes all programs of an object, or none. */
+static bool load_object(struct cn_kernel *kernel, bool has_waking)
 {
     const struct cn_bpf *bpf = kernel->bpf;
     size_t len = (size_t)(cn_kernel_object_end - cn_kernel_object);
 
+    if (kernel->object)
+        bpf->object_close(kernel->object);
+    kernel->has_waking = has_waking;
     kernel->object = bpf->object_open(cn_kernel_object, len, NULL);
-    if (!kernel->object || !make_room(kernel) || bpf->object_load(kernel->object) != 0) {
+    return kernel->object && make_room(kernel) &&
+           (has_waking ||
+            bpf->set_autoload(bpf->find_program(kernel->object, "waking"), false) == 0) &&
+           bpf->object_load(kernel->object) == 0;
+}
+
+static bool load(struct cn_kernel *kernel, struct cn_error *err)
+{
+    const struct cn_bpf *bpf = kernel->bpf;
+
+    if (!load_object(kernel, true) && !load_object(kernel, false)) {
         if (errno == EPERM || errno == EACCES)
             return cn_fail(err, CN_ERR_IO,
                            "the kernel allows BPF programs to root alone, or to "
@@ -166,6 +182,19 @@ bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *num
 int cn_kernel_map(const struct cn_kernel *kernel, const char *name)
 {
     return kernel->bpf->find_map(kernel->object, name);
+}
+
+bool cn_kernel_attach_waking(struct cn_kernel *kernel, int fd)
+{
+    const struct cn_bpf *bpf = kernel->bpf;
+    struct cn_kernel_interrupts interrupts;
+    uint32_t zero = 0;
+
+    return kernel->has_waking && cn_kernel_interrupts_read(&interrupts) &&
+           bpf->map_update(bpf->find_map(kernel->object, "interrupts"), &zero,
+                           &interrupts, 0) == 0 &&
+           ioctl(fd, PERF_EVENT_IOC_SET_BPF,
+                 bpf->program_fd(bpf->find_program(kernel->object, "waking"))) == 0;
 }
 
 int cn_kernel_fd(const struct cn_kernel *kernel)
@@ -378,6 +407,13 @@ int cn_kernel_map(const struct cn_kernel *kernel, const char *name)
     (void)kernel;
     (void)name;
     return -1;
+}
+
+bool cn_kernel_attach_waking(struct cn_kernel *kernel, int fd)
+{
+    (void)kernel;
+    (void)fd;
+    return false;
 }
 
 int cn_kernel_fd(const struct cn_kernel *kernel)

@@ -37,6 +37,10 @@ CN_CHECK bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd,
 /* A map of the programs, by its name. */
 int cn_kernel_map(const struct cn_kernel *kernel, const char *name);
 
+/* Run it at an event of the tracepoint sched:sched_waking. False if the kernel does not allow it: then such
+ * samples are the kernel's. */
+bool cn_kernel_attach_waking(struct cn_kernel *kernel, int fd);
+
 /* A file that is readable when the ring is half full. */
 int cn_kernel_fd(const struct cn_kernel *kernel);
 

@@ -22,7 +22,8 @@ enum {
     CN_KERNEL_DEPTH_MAX = 3,
     CN_KERNEL_RING_LEN = 8 << 20,
     CN_KERNEL_CALLS_MAX = 512,
-    CN_KERNEL_CALL_WORDS = 7, /* of a system call: number and arguments */
+    CN_KERNEL_CALL_WORDS = 7,   /* of a system call: number and arguments */
+    CN_KERNEL_WAKING_WORDS = 4, /* of a wake-up: its own fields in sched:sched_waking */
 };
 
 /* A record in the ring. Those of languages have a kind of their own and come before the stack
@@ -44,17 +45,25 @@ struct cn_kernel_record {
 };
 
 /* What the words of a stack begin with. The addresses of the kernel follow, or CN_KERNEL_CALL_WORDS in
- * their place, then those of the user, the innermost first. */
+ * their place, or CN_KERNEL_WAKING_WORDS before them; then those of the user, the innermost first. */
 struct cn_kernel_stack {
     uint64_t ip, period;
     uint64_t epoch;    /* of the mappings that were used */
     uint64_t argument; /* in a system call: its first one */
     uint32_t cpu, kernel_count, user_count;
-    uint8_t is_user, is_cut, is_call;
-    uint8_t unused;
+    uint8_t is_user, is_cut, is_call, is_waking;
 };
 
 enum { CN_KERNEL_STACK_WORDS = sizeof(struct cn_kernel_stack) / sizeof(uint64_t) };
+
+/* Where functions of the kernel are that interrupts begin with; unused ones are empty. */
+enum { CN_KERNEL_INTERRUPTS = 4 };
+
+struct cn_kernel_interrupts {
+    struct {
+        uint64_t begin, end;
+    } list[CN_KERNEL_INTERRUPTS];
+};
 
 /* The code of a process: mappings in the order of addresses, those without a table left out. */
 struct cn_kernel_mapping {

@@ -503,3 +503,79 @@ int call(struct entered *entered)
         w->record.addresses[1 + i] = entered->arguments[i];
     return finish(w, &loop, &registers) ? WRITE_NONE : WRITE_A_SAMPLE;
 }
+
+/* The fields of sched:sched_waking after the common ones, which programs cannot read. */
+struct woken {
+    uint64_t common;
+    uint64_t name[2];
+    uint64_t pid_and_priority;
+    uint32_t processor;
+};
+
+/* Functions of the kernel that interrupts begin with. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct cn_kernel_interrupts);
+} interrupts SEC(".maps");
+
+struct search {
+    const struct walk *walk;
+    const struct cn_kernel_interrupts *interrupts;
+    bool is_interrupt;
+};
+
+static long search_interrupt(uint32_t index, void *arg)
+{
+    struct search *search = arg;
+    uint32_t at = CN_KERNEL_WAKING_WORDS + index;
+    uint64_t pc;
+
+    if (at >= CN_KERNEL_CHAIN_MAX || at >= search->walk->record.stack.kernel_count)
+        return 1;
+    pc = search->walk->record.addresses[at];
+    for (uint32_t i = 0; i < CN_KERNEL_INTERRUPTS; i++)
+        search->is_interrupt |= pc >= search->interrupts->list[i].begin &&
+                                pc < search->interrupts->list[i].end;
+    return search->is_interrupt;
+}
+
+/* A wake-up by a sampled process, in place of the sample of the tracepoint. Runs in all processes; what
+ * interrupts and others do is left alone. Whether the woken thread is sampled is not known here. */
+SEC("tracepoint")
+int waking(struct woken *woken)
+{
+    uint64_t task = bpf_get_current_pid_tgid();
+    uint32_t pid = (uint32_t)(task >> 32), zero = 0;
+    struct user_registers registers = {0};
+    struct search search = {.interrupts = bpf_map_lookup_elem(&interrupts, &zero)};
+    struct loop loop;
+    struct walk *w;
+    long len;
+
+    if (!bpf_map_lookup_elem(&processes, &pid) || !search.interrupts ||
+        !read_registers(&registers,
+                        (const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) ||
+        !(w = begin(&loop, task, &registers)))
+        return WRITE_A_SAMPLE;
+    w->record.stack.ip = registers.pc;
+    w->record.stack.period = 1;
+    w->record.stack.is_waking = true;
+    w->record.addresses[0] = woken->name[0];
+    w->record.addresses[1] = woken->name[1];
+    w->record.addresses[2] = woken->pid_and_priority;
+    w->record.addresses[3] = woken->processor;
+    len = bpf_get_stack(woken, w->record.addresses + CN_KERNEL_WAKING_WORDS,
+                        (CN_KERNEL_CHAIN_MAX - CN_KERNEL_WAKING_WORDS) * sizeof(uint64_t),
+                        0);
+    if (len < 0)
+        return WRITE_A_SAMPLE;
+    w->record.stack.kernel_count =
+        CN_KERNEL_WAKING_WORDS + (uint32_t)len / sizeof(uint64_t);
+    search.walk = w;
+    bpf_loop(CN_KERNEL_CHAIN_MAX, search_interrupt, &search, 0);
+    if (search.is_interrupt)
+        return WRITE_A_SAMPLE;
+    return finish(w, &loop, &registers) ? WRITE_NONE : WRITE_A_SAMPLE;
+}
