@@ -276,6 +276,18 @@ cairn_database_samples(struct cairn_data *data, uint32_t thread, struct cairn_er
 CAIRN_API struct cairn_table *
 cairn_database_states(struct cairn_data *data, uint32_t thread, struct cairn_error *err);
 
+/* Every time that a thread waited, and what ended that: thread, begin_ns, woken_ns, end_ns, kind ("thread",
+ * "timer", "pre-empted", ...), context, waker (a thread), waker_context, is_inferred, lock. Unknown cells where it
+ * is not known. No rows unless the data has switches. */
+CAIRN_API struct cairn_table *cairn_database_waits(struct cairn_data *data,
+                                                   struct cairn_error *err);
+
+/* The locks that threads waited for, a row for each place that gave one back: lock, address, time_ns, count,
+ * threads, longest_ns, longest_at_ns, kept_count, kept_ns, longest_kept_ns, waits_in, given_by, given_in,
+ * meanwhile, taken_in. */
+CAIRN_API struct cairn_table *cairn_database_locks(struct cairn_data *data,
+                                                   struct cairn_error *err);
+
 /* Of ranks of an MPI program, the calls of MPI that wait, or of which that is unknown: rank, begin_ns,
  * end_ns, wait_ns, cause ("late rank", "late sender", ..., "unknown"), path, late_rank, late_path. Unknown
  * cells where the cause is unknown. No rows without timelines or calls of MPI. */

@@ -411,17 +411,19 @@ static PyObject *data_states(PyObject *self, PyObject *args)
     return plane(self, args, cairn_database_states);
 }
 
-static PyObject *data_mpi_waits(PyObject *self, PyObject *unused)
+/* A table of all the data has. */
+static PyObject *whole_table(PyObject *self,
+                             struct cairn_table *(*read)(struct cairn_data *,
+                                                         struct cairn_error *))
 {
     struct cairn_error *err;
     struct cairn_table *table;
     struct cairn_data *data = data_begin(self);
 
-    (void)unused;
     if (!data)
         return NULL;
     err = cairn_error_new();
-    WITHOUT_GIL(table = cairn_database_mpi_waits(data, err));
+    WITHOUT_GIL(table = read(data, err));
     data_end(self);
     return table_new(table, err);
 }
@@ -441,6 +443,24 @@ static PyObject *data_launches(PyObject *self, PyObject *unused)
                             : cairn_recording_launches(data, err));
     data_end(self);
     return table_new(table, err);
+}
+
+static PyObject *data_waits(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return whole_table(self, cairn_database_waits);
+}
+
+static PyObject *data_locks(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return whole_table(self, cairn_database_locks);
+}
+
+static PyObject *data_mpi_waits(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return whole_table(self, cairn_database_mpi_waits);
 }
 
 /* All values of a context, to be released with PyMem_Free(); called with the GIL held. */
@@ -586,6 +606,8 @@ static PyMethodDef data_methods[] = {
     {"context_values", data_context_values, METH_VARARGS, "Values of a context."},
     {"samples", data_samples, METH_VARARGS, "Samples of a thread."},
     {"states", data_states, METH_VARARGS, "States of a thread over time."},
+    {"waits", data_waits, METH_NOARGS, "For whom threads wait."},
+    {"locks", data_locks, METH_NOARGS, "The locks that threads wait for."},
     {"mpi_waits", data_mpi_waits, METH_NOARGS, "What ranks of MPI wait for."},
     {"launches", data_launches, METH_NOARGS, "Operations of GPUs and their launches."},
     {"calls", data_calls, METH_VARARGS, "Calls, functions or states of a recording."},

@@ -218,6 +218,17 @@ class Database(Data):
         """
         return Table(self._data.states(-1 if thread is None else thread))
 
+    def waits(self) -> Table:
+        """Every time that a thread waited: thread, begin_ns, woken_ns, end_ns, kind, context, waker, waker_context, is_inferred, lock.
+
+        `cairn waits` adds them up (docs/waits.md). Without switches (`cairn sample --off-cpu`) the table is empty.
+        """
+        return Table(self._data.waits())
+
+    def locks(self) -> Table:
+        """The locks that threads waited for, a row for each place that gave one back, as `cairn waits --locks`."""
+        return Table(self._data.locks())
+
     def mpi_waits(self) -> Table:
         """The calls of MPI that wait: rank, begin_ns, end_ns, wait_ns, cause, path, late_rank, late_path.
 
