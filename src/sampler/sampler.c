@@ -197,16 +197,20 @@ static uint32_t switches_beside_clock(const struct sampling *s)
     return 0;
 }
 
-/* The program runs for all events of a tracepoint: one of them is enough. */
+/* The program runs for all events of a tracepoint: one of them is enough, that of the machine. Of one that
+ * threads inherit, the end of the first thread would detach it, and take tens of milliseconds. */
 static uint32_t attach_waking(const struct sampling *s)
 {
-    for (size_t i = 0; s->setup.waking_count > 0 && i < s->rings.fd_count; i++) {
+    size_t count = s->setup.events.count, waking_count = s->setup.waking_count;
+
+    for (size_t i = 0; waking_count > 0 && i < s->rings.fd_count; i++) {
         uint64_t id = 0;
 
         (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
-        uint32_t event = cn_map_find(&s->rings.event_of, id, 0);
-        if (event == s->setup.events.count - s->setup.waking_count)
-            return cn_kernel_attach_waking(s->kernel, s->rings.fds[i]) ? event : 0;
+        if (cn_map_find(&s->rings.event_of, id, 0) == count - 1)
+            return cn_kernel_attach_waking(s->kernel, s->rings.fds[i])
+                       ? (uint32_t)(count - waking_count)
+                       : 0;
     }
     return 0;
 }
