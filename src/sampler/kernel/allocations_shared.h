@@ -15,7 +15,7 @@ enum {
     CN_KERNEL_GAP_BITS = 14,
     CN_KERNEL_LIVE_MAX = 1 << 18, /* sampled blocks */
     CN_KERNEL_INNER_MAX = 8,
-#ifdef CN_MACHINE_aarch64
+#if defined(__aarch64__) || defined(CN_MACHINE_aarch64)
     CN_KERNEL_PC = 32, /* of the registers */
 #else
     CN_KERNEL_PC = 16,
