@@ -1,5 +1,6 @@
 #include "formats/zorka/number_columns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "base/bytes/varint.h"
 #include "base/sort.h"
 
-enum { FORM_ONE, FORM_BITS, FORM_CODES };
+enum { FORM_ONE, FORM_BITS, FORM_CODES, FORM_CODE_BITS };
 enum {
     CODES_MAX = 256,
     SLOTS = 1024,
@@ -16,7 +17,13 @@ enum {
     BITS_MAX = 56,
     /* What an entry of the table of codes costs at least, about. */
     CODE_ENTRY_BITS = 12,
+    /* Codes that follow each other like that more often than once in so many are compressed. */
+    CODES_IN_ROW = 4,
+    ROWS_SELDOM = 8,
 };
+
+/* Bits of a code that compression takes more than it must: it codes all columns in the same way. */
+static const double compression_costs = 0.45;
 
 void cn_number_column_done(struct cn_number_column *column)
 {
@@ -111,16 +118,72 @@ static size_t sort_codes(struct number_codes *codes)
     return len;
 }
 
-static void put_codes(struct number_codes *codes, const struct cn_number_column *column,
-                      struct cn_text *soft)
+/* True if a column has the same codes in a row again and again. */
+static bool has_repeats(const struct number_codes *codes, size_t count)
 {
+    uint32_t last[SLOTS] = {0}; /* by hash of codes: 1 + where they were last */
+    size_t repeats = 0;
+
+    for (size_t i = 0; i + CODES_IN_ROW <= count; i++) {
+        uint32_t four = cn_u32_get(codes->found + i);
+        uint32_t *at = &last[four * UINT32_C(0x9e3779b1) >> 22];
+
+        repeats += *at != 0 && cn_u32_get(codes->found + *at - 1) == four;
+        *at = (uint32_t)i + 1;
+    }
+    return repeats > count / ROWS_SELDOM;
+}
+
+/* True if no compression takes fewer bits than the codes have. */
+static bool are_incompressible(const struct number_codes *codes, size_t count)
+{
+    size_t times[CODES_MAX] = {0};
+    double bits = 0;
+
+    for (size_t i = 0; i < count; i++)
+        times[codes->found[i]]++;
+    for (size_t i = 0; i < codes->count; i++)
+        bits += (double)times[i] * log2((double)count / (double)times[i]);
+    return bits + compression_costs * (double)count >=
+               (double)count * bits_of(codes->count - 1) &&
+           !has_repeats(codes, count);
+}
+
+/* Numbers of `width` bits each; `map` has the number for each byte of `codes`. */
+static void put_code_bits(const uint8_t *codes, const uint8_t *map, size_t count,
+                          unsigned width, struct cn_text *hard)
+{
+    size_t len = (count * width + 7) / 8;
+    uint8_t *at = (uint8_t *)cn_text_room(hard, len + sizeof(uint64_t));
+    uint32_t waiting = 0;
+    unsigned used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        waiting |= (uint32_t)map[codes[i]] << used;
+        for (used += width; used >= 8; used -= 8, waiting >>= 8)
+            *at++ = (uint8_t)waiting;
+    }
+    *at = (uint8_t)waiting;
+    cn_text_advance(hard, len);
+}
+
+static void put_codes(struct number_codes *codes, const struct cn_number_column *column,
+                      struct cn_text *soft, struct cn_text *hard)
+{
+    bool in_bits = are_incompressible(codes, column->count);
     uint64_t last = 0;
 
+    cn_text_char(soft, in_bits ? FORM_CODE_BITS : FORM_CODES);
     put_varint(soft, codes->count);
     for (size_t i = 0; i < codes->count; i++) {
         codes->order[*find_slot(codes, codes->sorted[i]) - 1] = (uint8_t)i;
         put_varint(soft, codes->sorted[i] - last);
         last = codes->sorted[i];
+    }
+    if (in_bits) {
+        put_code_bits(codes->found, codes->order, column->count,
+                      bits_of(codes->count - 1), hard);
+        return;
     }
     uint8_t *at = (uint8_t *)cn_text_room(soft, column->count);
     for (size_t i = 0; i < column->count; i++)
@@ -156,7 +219,7 @@ static void put_bits(const struct cn_number_column *column, uint64_t lowest,
 /* Write the column as codes if these take fewer bytes than `width` bits a value. Codes are compressed
  * afterwards, the table hardly. */
 static bool put_short_codes(const struct cn_number_column *column, unsigned width,
-                            struct cn_text *soft)
+                            struct cn_text *soft, struct cn_text *hard)
 {
     /* More codes than this take more bytes than the bits. */
     size_t limit = column->count * width / CODE_ENTRY_BITS / 2 + 2;
@@ -166,10 +229,8 @@ static bool put_short_codes(const struct cn_number_column *column, unsigned widt
         sort_codes(&codes) * 8 + column->count * bits_of(codes.count - 1) * 4 / 5 <=
             column->count * width + WORD_BITS;
 
-    if (is_short) {
-        cn_text_char(soft, FORM_CODES);
-        put_codes(&codes, column, soft);
-    }
+    if (is_short)
+        put_codes(&codes, column, soft, hard);
     free(codes.found);
     return is_short;
 }
@@ -193,7 +254,7 @@ void cn_number_column_put(const struct cn_number_column *column, struct cn_text 
     unsigned width = bits_of(highest - lowest);
     if (width > BITS_MAX)
         width = WORD_BITS;
-    if (put_short_codes(column, width, soft))
+    if (put_short_codes(column, width, soft, hard))
         return;
     cn_text_char(soft, FORM_BITS);
     put_varint(soft, lowest);
@@ -214,19 +275,28 @@ static bool take_byte(struct cn_bytes *in, unsigned *out)
     return cn_bytes_from(*in, 1, in);
 }
 
-static bool take_codes(uint64_t *values, size_t count, struct cn_bytes *soft)
+/* The different values of a column with codes. */
+static bool take_table(uint64_t table[CODES_MAX], uint64_t *count, struct cn_bytes *soft)
 {
-    uint64_t table[CODES_MAX] = {0}, code_count, last = 0, step;
+    uint64_t code_count, last = 0, step;
 
     if (!cn_varint_take(soft, &code_count) || code_count < 1 || code_count > CODES_MAX)
         return false;
+    *count = code_count;
     for (size_t i = 0; i < code_count; i++) {
         if (!cn_varint_take(soft, &step))
             return false;
         last += step;
         table[i] = last;
     }
-    if (soft->len < count)
+    return true;
+}
+
+static bool take_codes(uint64_t *values, size_t count, struct cn_bytes *soft)
+{
+    uint64_t table[CODES_MAX] = {0}, code_count;
+
+    if (!take_table(table, &code_count, soft) || soft->len < count)
         return false;
     /* A code without an entry is 0, as damaged as any other wrong value. */
     for (size_t i = 0; i < count; i++)
@@ -234,23 +304,18 @@ static bool take_codes(uint64_t *values, size_t count, struct cn_bytes *soft)
     return cn_bytes_from(*soft, count, soft);
 }
 
-static bool take_bits(struct cn_number_column *column, size_t count,
-                      struct cn_number_input *in)
+/* Values of `width` bits, to which `lowest` is added. */
+static bool take_numbers(uint64_t *values, size_t count, uint64_t lowest, unsigned width,
+                         struct cn_bytes *hard)
 {
-    uint64_t *values = column->values;
-    uint64_t lowest, mask;
-    unsigned width;
     struct cn_bytes bits;
 
-    if (!cn_varint_take(&in->soft, &lowest) || !take_byte(&in->soft, &width) ||
-        width == 0 || (width > BITS_MAX && width != WORD_BITS) ||
-        count > in->hard.len * 8 / width ||
-        !cn_bytes_slice(in->hard, 0, (count * width + 7) / 8, &bits) ||
-        !cn_bytes_from(in->hard, bits.len, &in->hard))
+    if (width == 0 || (width > BITS_MAX && width != WORD_BITS) ||
+        count > hard->len * 8 / width ||
+        !cn_bytes_slice(*hard, 0, (count * width + 7) / 8, &bits) ||
+        !cn_bytes_from(*hard, bits.len, hard))
         return false;
-    mask = UINT64_MAX >> (WORD_BITS - width);
-    column->lowest = lowest;
-    column->bits = width;
+    uint64_t mask = UINT64_MAX >> (WORD_BITS - width);
     /* The last values are not followed by 8 bytes. */
     size_t whole =
         bits.len < sizeof(uint64_t) ? 0 : (bits.len - sizeof(uint64_t)) * 8 / width + 1;
@@ -268,6 +333,30 @@ static bool take_bits(struct cn_number_column *column, size_t count,
         memcpy(last, bits.ptr + bit / 8, bits.len - bit / 8);
         values[i] = (cn_u64_get(last) >> bit % 8 & mask) + lowest;
     }
+    return true;
+}
+
+static bool take_bits(struct cn_number_column *column, size_t count,
+                      struct cn_number_input *in)
+{
+    if (!cn_varint_take(&in->soft, &column->lowest) ||
+        !take_byte(&in->soft, &column->bits) ||
+        !take_numbers(column->values, count, column->lowest, column->bits, &in->hard)) {
+        column->bits = 0;
+        return false;
+    }
+    return true;
+}
+
+static bool take_code_bits(uint64_t *values, size_t count, struct cn_number_input *in)
+{
+    uint64_t table[CODES_MAX] = {0}, code_count;
+
+    if (!take_table(table, &code_count, &in->soft) ||
+        !take_numbers(values, count, 0, bits_of(code_count - 1), &in->hard))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        values[i] = table[values[i]];
     return true;
 }
 
@@ -294,5 +383,7 @@ bool cn_number_column_take(struct cn_number_column *column, size_t count, bool *
     CN_GROW_TO(column->values, count, column->capacity);
     if (form == FORM_CODES)
         return take_codes(column->values, count, &in->soft) || fail_short(err);
+    if (form == FORM_CODE_BITS)
+        return take_code_bits(column->values, count, in) || fail_short(err);
     return (form == FORM_BITS && take_bits(column, count, in)) || fail_short(err);
 }

@@ -8,6 +8,8 @@
  *             lowest, the first in the lowest bits, filled up to a byte
  *   2 codes   varint: how many different values there are, 2 to 256; these ascending, each as the
  *             difference to the one before (varint); then a byte for each value: which it is
+ *   3 codes   the same, but which it is in bits, as many as the highest code has. hard: the codes, as
+ *             the values of form 1
  *
  * Threads: one thread at a time for each writer and reader.
  */

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "store/index/chunk_values.h"
@@ -322,6 +323,29 @@ static bool open_fields(struct cn_columns *columns, const struct cn_file *data,
     return true;
 }
 
+/* The table of rows by id in bits. Without one that is sound there is none. */
+static bool open_slot_bits(struct cn_columns *columns)
+{
+    struct cn_bytes section, head;
+    struct cn_error ignored;
+
+    if (!cn_block_file_section(columns->file, CN_META_SECTION_START_BITS_ID, &section,
+                               &ignored) ||
+        !cn_bytes_slice(section, 0, 2 * sizeof(uint64_t), &head) ||
+        !cn_block_file_check(columns->file, head, &ignored))
+        return false;
+    uint64_t count = cn_u64_get(head.ptr), bits = cn_u64_get(head.ptr + sizeof(count));
+    if (bits == 0 || bits > 8 * CN_META_SLOT_LEN ||
+        count > cn_meta_slot_count(UINT32_MAX) ||
+        !cn_bytes_slice(section, head.len, bits_len(count, bits) + CN_META_PAD_LEN,
+                        &columns->slots))
+        return false;
+    columns->slot_count = count;
+    columns->slot_bits = (unsigned)bits;
+    columns->has_starts = true;
+    return true;
+}
+
 bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *file,
                      const struct cn_file *data, struct cn_error *err)
 {
@@ -337,6 +361,10 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
     opened.row_count = (uint32_t)cn_u64_get(section.ptr);
     if (!open_fields(&opened, data, err))
         return false;
+    if (open_slot_bits(&opened)) {
+        *columns = opened;
+        return true;
+    }
     opened.has_starts =
         cn_block_file_section(file, CN_META_SECTION_STARTS_ID, &opened.slots, &ignored);
     if (!opened.has_starts &&
@@ -344,7 +372,8 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
                                 &ignored) ||
          opened.slots.len != cn_meta_slot_count(opened.row_count) * CN_META_SLOT_LEN))
         opened.slots = (struct cn_bytes){0};
-    opened.slots.len -= opened.slots.len % CN_META_SLOT_LEN;
+    opened.slot_count = opened.slots.len / CN_META_SLOT_LEN;
+    opened.slot_bits = 8 * CN_META_SLOT_LEN;
     *columns = opened;
     return true;
 }
@@ -496,20 +525,35 @@ static bool visit_rows(const struct cn_columns *columns, uint32_t row, uint64_t 
     return true;
 }
 
+/* What is in a slot. The last ones of 32 bits are not followed by more bytes. */
+static bool slot_at(const struct cn_columns *columns, uint64_t slot, uint32_t *out)
+{
+    uint64_t bit = slot * columns->slot_bits;
+    uint8_t eight[sizeof(uint64_t)] = {0};
+    struct cn_error ignored = {0};
+    struct cn_bytes at;
+
+    if (!cn_bytes_slice(columns->slots, bit / 8, (bit % 8 + columns->slot_bits + 7) / 8,
+                        &at) ||
+        !cn_block_file_check(columns->file, at, &ignored))
+        return false;
+    memcpy(eight, at.ptr, at.len);
+    *out = (uint32_t)(cn_u64_get(eight) >> bit % 8 & mask_of(columns->slot_bits));
+    return true;
+}
+
 /* Called without `visit` first, so that no row of a damaged table is visited. */
 static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
                         cn_columns_visit visit, void *arg)
 {
-    uint64_t slot_count = columns->slots.len / CN_META_SLOT_LEN;
+    uint64_t slot_count = columns->slot_count;
     uint64_t slot = cn_meta_first_slot(low, slot_count), row_high, row_low;
-    struct cn_error ignored = {0};
 
     for (uint64_t i = 0; i < slot_count; i++) {
-        struct cn_bytes at = cn_bytes_element(columns->slots, slot, CN_META_SLOT_LEN);
+        uint32_t row;
 
-        if (!cn_block_file_check(columns->file, at, &ignored))
+        if (!slot_at(columns, slot, &row))
             return false;
-        uint32_t row = cn_u32_get(at.ptr);
         if (row == 0)
             return true;
         if (row > columns->row_count || !trace_at(columns, row - 1, &row_high, &row_low))
@@ -525,6 +569,6 @@ static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_
 bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
                            cn_columns_visit visit, void *arg)
 {
-    return columns->slots.len > 0 && probe_trace(columns, high, low, NULL, NULL) &&
+    return columns->slot_count > 0 && probe_trace(columns, high, low, NULL, NULL) &&
            probe_trace(columns, high, low, visit, arg);
 }

@@ -33,7 +33,8 @@
  * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
  * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There
  * are 4/3 as many slots as such rows, and at least one more; the first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32;
- * if taken, the next slot, after the last one the first.
+ * if taken, the next slot, after the last one the first. From version 4 on, section 66 instead of 65 has
+ * u64 slots | u64 bits of each (1 to 32) | the slots, the first in the lowest bits | 8 zero bytes
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_INDEX_COLUMNS_H
@@ -89,7 +90,9 @@ struct cn_columns {
     struct cn_store_column fields[CN_STORE_FIELD_COUNT];
     const struct cn_block_file *file; /* NULL: views of rows */
     struct cn_bytes slots;            /* of meta.dat: rows by id; may be empty */
-    bool has_starts; /* slots of the first of rows with the same id only */
+    uint64_t slot_count;
+    unsigned slot_bits; /* of each */
+    bool has_starts;    /* slots of the first of rows with the same id only */
 };
 
 /* Where chunks of traces.dat have ids and durations: rows that follow each other with the same data_off are of one chunk.

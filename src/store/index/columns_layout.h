@@ -9,7 +9,8 @@ enum {
     CN_META_PAD_LEN = 8,
     CN_META_SECTION_COUNT_ID = 0,
     CN_META_SECTION_SLOTS_ID = 64,
-    CN_META_SECTION_STARTS_ID = 65
+    CN_META_SECTION_STARTS_ID = 65,
+    CN_META_SECTION_START_BITS_ID = 66
 };
 /* Of a column with codes. */
 enum { CN_META_CODES_MAX = 256 };

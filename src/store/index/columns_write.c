@@ -23,8 +23,68 @@ enum {
     BASES_SAVE = 3,
 };
 
+static unsigned bits_for(uint64_t range)
+{
+    unsigned bits = range == 0 ? 0 : CN_META_WORD_BITS - (unsigned)__builtin_clzll(range);
+
+    return bits > CN_META_BITS_MAX ? CN_META_WORD_BITS : bits;
+}
+
+/* Numbers of the same number of bits, written one after the other. */
+struct bit_writer {
+    struct cn_block_writer *out;
+    uint64_t waiting;
+    unsigned bits, used;
+};
+
+static bool add_bits(struct bit_writer *writer, uint64_t value, struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    writer->waiting |= value << writer->used;
+    if (writer->used + writer->bits < CN_META_WORD_BITS) {
+        writer->used += writer->bits;
+        return true;
+    }
+    cn_u64_put(bytes, writer->waiting);
+    writer->waiting = writer->used == 0 ? 0 : value >> (CN_META_WORD_BITS - writer->used);
+    writer->used = writer->used + writer->bits - CN_META_WORD_BITS;
+    return cn_block_writer_add(writer->out, bytes, sizeof(bytes), err);
+}
+
+/* The last bytes. */
+static bool end_bits(struct bit_writer *writer, struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    cn_u64_put(bytes, writer->waiting);
+    return cn_block_writer_add(writer->out, bytes, (writer->used + 7) / 8, err);
+}
+
+static bool add_u64(struct cn_block_writer *writer, uint64_t value, struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    cn_u64_put(bytes, value);
+    return cn_block_writer_add(writer, bytes, sizeof(bytes), err);
+}
+
+static bool put_slot_bits(struct cn_block_writer *writer, const uint8_t *slots,
+                          uint64_t slot_count, uint32_t row_count, struct cn_error *err)
+{
+    struct bit_writer bits = {.out = writer, .bits = bits_for(row_count | 1)};
+
+    if (!cn_block_writer_section(writer, CN_META_SECTION_START_BITS_ID, err) ||
+        !add_u64(writer, slot_count, err) || !add_u64(writer, bits.bits, err))
+        return false;
+    for (uint64_t i = 0; i < slot_count; i++)
+        if (!add_bits(&bits, cn_u32_get(slots + i * CN_META_SLOT_LEN), err))
+            return false;
+    return end_bits(&bits, err) && add_u64(writer, 0, err);
+}
+
 static bool write_slots(struct cn_block_writer *writer, const struct cn_columns *columns,
-                        struct cn_error *err)
+                        unsigned version, struct cn_error *err)
 {
     const struct cn_store_column *high = &columns->fields[CN_STORE_FIELD_trace_high];
     const struct cn_store_column *low = &columns->fields[CN_STORE_FIELD_trace_low];
@@ -44,9 +104,11 @@ static bool write_slots(struct cn_block_writer *writer, const struct cn_columns 
             slot = slot + 1 < slot_count ? slot + 1 : 0;
         cn_u32_put(slots + slot * CN_META_SLOT_LEN, row + 1);
     }
-    bool ok =
-        cn_block_writer_section(writer, CN_META_SECTION_STARTS_ID, err) &&
-        cn_block_writer_add(writer, slots, (size_t)slot_count * CN_META_SLOT_LEN, err);
+    bool ok = version >= CN_META_FILE_ALONE
+                  ? put_slot_bits(writer, slots, slot_count, columns->row_count, err)
+                  : cn_block_writer_section(writer, CN_META_SECTION_STARTS_ID, err) &&
+                        cn_block_writer_add(writer, slots,
+                                            (size_t)slot_count * CN_META_SLOT_LEN, err);
     free(slots);
     return ok;
 }
@@ -59,13 +121,6 @@ struct column_shape {
     uint64_t codes[CN_META_CODES_MAX]; /* ascending */
     size_t code_count;                 /* 0: it has none */
 };
-
-static unsigned bits_for(uint64_t range)
-{
-    unsigned bits = range == 0 ? 0 : CN_META_WORD_BITS - (unsigned)__builtin_clzll(range);
-
-    return bits > CN_META_BITS_MAX ? CN_META_WORD_BITS : bits;
-}
 
 /* What the values of 64 rows are above: base + slope * row. */
 struct column_base {
@@ -247,37 +302,6 @@ static bool write_codes(struct cn_block_writer *writer, const struct column_shap
             return false;
     }
     return true;
-}
-
-/* Numbers of the same number of bits, written one after the other. */
-struct bit_writer {
-    struct cn_block_writer *out;
-    uint64_t waiting;
-    unsigned bits, used;
-};
-
-static bool add_bits(struct bit_writer *writer, uint64_t value, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    writer->waiting |= value << writer->used;
-    if (writer->used + writer->bits < CN_META_WORD_BITS) {
-        writer->used += writer->bits;
-        return true;
-    }
-    cn_u64_put(bytes, writer->waiting);
-    writer->waiting = writer->used == 0 ? 0 : value >> (CN_META_WORD_BITS - writer->used);
-    writer->used = writer->used + writer->bits - CN_META_WORD_BITS;
-    return cn_block_writer_add(writer->out, bytes, sizeof(bytes), err);
-}
-
-/* The last bytes. */
-static bool end_bits(struct bit_writer *writer, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    cn_u64_put(bytes, writer->waiting);
-    return cn_block_writer_add(writer->out, bytes, (writer->used + 7) / 8, err);
 }
 
 /* The second number of a head. */
@@ -651,7 +675,7 @@ static bool write_columns(struct cn_block_writer *writer,
         ok = write_column(writer, columns, (enum cn_store_field)i, version, places, &runs,
                           err);
     free(runs.are);
-    return ok && write_slots(writer, columns, err);
+    return ok && write_slots(writer, columns, version, err);
 }
 
 bool cn_columns_write(const struct cn_disk *disk, const char *dir,
