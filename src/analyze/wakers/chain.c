@@ -19,7 +19,8 @@ struct chain_walk {
     uint64_t time_ns; /* parts reach back to here */
     size_t hops;      /* at this time */
     uint32_t
-        context; /* in which the thread woke the one before, at this time; 0: unknown */
+        context;  /* in which the thread woke the one before, at this time; 0: unknown */
+    size_t *last; /* by profile: after the change that was found last; 0: none yet */
 };
 
 /* Add a part from `begin_ns`, or from the begin of the range, until now, as far as it is in the range. */
@@ -66,11 +67,20 @@ static void hop(struct chain_walk *walk, uint32_t profile, uint32_t context)
     }
 }
 
-/* The last change of the thread's state before the time; -1: there is none. */
-static ptrdiff_t change_before(const struct cn_thread_states *states, uint64_t time_ns)
+/* The last change of the thread's state before the time; -1: there is none. The walk goes back in time: what is
+ * looked for is near what was found last of this thread. */
+static ptrdiff_t change_before(struct chain_walk *walk, uint64_t time_ns)
 {
-    size_t low = 0, high = states->count;
+    const struct cn_thread_states *states = &walk->db->states[walk->profile];
+    size_t *last = &walk->last[walk->profile], high = *last, low, step = 1;
 
+    if (high == 0 || high > states->count)
+        high = states->count;
+    while (step < high && states->list[high - step].time_ns >= time_ns) {
+        high -= step;
+        step *= 2;
+    }
+    low = step < high ? high - step : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -79,6 +89,7 @@ static ptrdiff_t change_before(const struct cn_thread_states *states, uint64_t t
         else
             high = middle;
     }
+    *last = low;
     return (ptrdiff_t)low - 1;
 }
 
@@ -122,7 +133,7 @@ static void walk_back(struct chain_walk *walk)
 {
     while (walk->time_ns > walk->path->begin_ns) {
         const struct cn_thread_states *states = &walk->db->states[walk->profile];
-        ptrdiff_t at = change_before(states, walk->time_ns);
+        ptrdiff_t at = change_before(walk, walk->time_ns);
 
         if (at < 0) {
             walk_start(walk);
@@ -151,10 +162,10 @@ static void walk_back(struct chain_walk *walk)
 
 /* Where the range ends in a wait for another thread: when that is over. The chain begins there, although
  * only what it has of the range counts. */
-static uint64_t woken_after(const struct chain_walk *walk, uint64_t end_ns)
+static uint64_t woken_after(struct chain_walk *walk, uint64_t end_ns)
 {
     const struct cn_thread_states *states = &walk->db->states[walk->profile];
-    ptrdiff_t at = change_before(states, end_ns);
+    ptrdiff_t at = change_before(walk, end_ns);
     const struct cn_waited *wait =
         at < 0 ? NULL
                : cn_wait_graph_find(walk->graph, walk->profile, states->list[at].time_ns);
@@ -179,9 +190,13 @@ void cn_wait_chain_build(struct cn_wait_chain *path, const struct cn_database *d
     path->end_ns = end_ns < path->end_ns ? end_ns : path->end_ns;
     if (path->end_ns < path->begin_ns)
         path->end_ns = path->begin_ns;
+    walk.last = cn_alloc((size_t)graph->profile_count + 1, sizeof(*walk.last));
     walk.time_ns = woken_after(&walk, path->end_ns);
+    /* It may be later. */
+    walk.last[profile] = 0;
     if (path->end_ns > path->begin_ns)
         walk_back(&walk);
+    free(walk.last);
 }
 
 void cn_wait_chain_done(struct cn_wait_chain *path)
