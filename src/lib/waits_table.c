@@ -1,36 +1,10 @@
 /* For whom threads waited, and for which locks, as tables: those of `cairn sql`. */
 
-#include "analyze/lens/code.h"
-#include "analyze/views/frames.h"
 #include "analyze/wakers/lock_rows.h"
 #include "analyze/wakers/study.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
 #include "model/contexts/database.h"
-
-/* What both tables are made from; empty without states of threads. */
-struct waits_source {
-    struct cn_frames frames;
-    struct cn_codes codes;
-    struct cn_wait_study study;
-};
-
-static void source_done(struct waits_source *source)
-{
-    cn_wait_study_done(&source->study);
-    cn_codes_done(&source->codes);
-    cn_frames_done(&source->frames);
-}
-
-static bool source_open(struct waits_source *source, struct cn_database *db,
-                        struct cn_error *err)
-{
-    *source = (struct waits_source){0};
-    return !db->states || (cn_frames_build(&source->frames, db, NULL, err) &&
-                           cn_codes_build(&source->codes, db, NULL, err) &&
-                           cn_wait_study_build(&source->study, db, &source->frames,
-                                               &source->codes, err));
-}
 
 enum { THREAD, BEGIN, WOKEN, END, KIND, CONTEXT, WAKER, WAKER_CONTEXT, INFERRED, LOCK };
 
@@ -73,12 +47,12 @@ static void add_wait(struct cairn_table *table, const struct cn_lock_names *lock
 static bool fill_waits(struct cairn_table *table, struct cn_database *db,
                        struct cn_error *err)
 {
-    struct waits_source source;
-    bool ok = source_open(&source, db, err);
+    struct cn_wait_source source = {0}; /* empty without states of threads */
+    bool ok = !db->states || cn_wait_source_build(&source, db, err);
 
     for (size_t i = 0; ok && i < source.study.graph.count; i++)
         add_wait(table, &source.study.locks, &source.study.graph.list[i]);
-    source_done(&source);
+    cn_wait_source_done(&source);
     return ok;
 }
 
@@ -127,15 +101,15 @@ static bool fill_locks(struct cairn_table *table, struct cn_database *db,
                        struct cn_error *err)
 {
     struct cn_lock_rows rows = {0};
-    struct waits_source source;
-    bool ok = source_open(&source, db, err) &&
-              (!db->states ||
+    struct cn_wait_source source = {0}; /* empty without states of threads */
+    bool ok = !db->states ||
+              (cn_wait_source_build(&source, db, err) &&
                cn_lock_rows_build(&rows, &source.study, NULL, 0, UINT64_MAX, err));
 
     for (size_t i = 0; ok && i < rows.count; i++)
         add_lock(table, &rows.list[i]);
     cn_lock_rows_done(&rows);
-    source_done(&source);
+    cn_wait_source_done(&source);
     return ok;
 }
 

@@ -99,7 +99,11 @@ void cn_unwound_count(struct cn_unwound *stacks, enum cn_unwind_end end);
 const struct cn_unwind_space *cn_unwound_space(const struct cn_unwound *stacks,
                                                uint32_t pid);
 
-enum { CN_COLLECT_CHAIN_MAX = 2048 };
+enum {
+    CN_COLLECT_CHAIN_MAX = 2048,
+    CN_COLLECT_SLOT =
+        1 << 17, /* a record of what was left inside: no type of perf or of the kernel */
+};
 
 struct cn_sample_collector {
     const struct cn_sample_options *options;
@@ -137,7 +141,19 @@ CN_CHECK bool cn_collector_take(void *collector, const uint8_t *record, size_t l
 CN_CHECK bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
                                        struct cn_error *err);
 
-/* The same beside perf events: a sample of an allocation is added to the rings, which deliver it to
+/* The same of a record of cn_collector_add_inside(), and of one of a probe at an allocator. */
+CN_CHECK bool cn_collector_take_slot(struct cn_sample_collector *collector,
+                                     struct cn_bytes record, struct cn_error *err);
+CN_CHECK bool cn_collector_take_attached(struct cn_sample_collector *collector,
+                                         struct cn_bytes record, struct cn_error *err);
+
+/* Write a sample of the first event: the addresses of its stack, the innermost first. */
+CN_CHECK bool cn_collector_add_sample(struct cn_sample_collector *collector,
+                                      const struct cn_unwound_task *task, uint64_t period,
+                                      const uint64_t *chain, size_t count,
+                                      struct cn_error *err);
+
+/* What was left beside perf events: a sample of an allocation is added to the rings, which deliver it to
  * cn_collector_take() in the order of time. */
 void cn_collector_add_inside(struct cn_rings *rings, const struct cn_inside_slot *slot);
 

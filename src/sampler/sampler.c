@@ -1,12 +1,10 @@
 #include "sampler/sampler.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,7 +22,9 @@
 #include "model/origin.h"
 #include "sampler/attached.h"
 #include "sampler/collect.h"
+#include "sampler/ends.h"
 #include "sampler/gpu.h"
+#include "sampler/in_kernel.h"
 #include "sampler/inside/shared.h"
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/paths.h"
@@ -66,52 +66,15 @@ struct sampling {
     struct cn_attached attached; /* allocations of processes that run already */
     struct cn_sample_leaks_result leaks;
     struct cn_sample_gpu gpu;
-    struct cn_kernel *kernel; /* that unwinds; NULL: stacks are copied */
-    struct cn_error refusal;  /* why not */
-    uint32_t
-        kernel_switches; /* the event of switches, if it unwinds them as well; 0: not */
-    uint32_t kernel_waking; /* the same of wake-ups */
+    struct cn_sample_in_kernel in_kernel;
     struct cn_perf_writer writer;
     struct cn_sample_collector collector;
-    struct pollfd *polled; /* processes whose end matters */
-    size_t polled_count;
-    size_t alive_count; /* processes that were attached to and have not ended */
+    struct cn_sample_ends ends;
     uint64_t start_ns, flushed_ns, refreshed_ns;
     int wait_status;
     int usual_priority;
     bool is_hurried;
 };
-
-/* Set by signal handlers. */
-static volatile sig_atomic_t interrupts;
-static volatile sig_atomic_t forwarded_to;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupts = 1;
-}
-
-static void on_terminate(int number)
-{
-    if (forwarded_to > 0)
-        (void)kill((pid_t)forwarded_to, number);
-    else
-        interrupts = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction interrupt = {.sa_handler = on_interrupt};
-    struct sigaction terminate = {.sa_handler = on_terminate};
-
-    interrupts = 0;
-    /* The terminal sends these to the program as well, which decides how to end. */
-    (void)sigaction(SIGINT, &interrupt, NULL);
-    (void)sigaction(SIGQUIT, &interrupt, NULL);
-    (void)sigaction(SIGTERM, &terminate, NULL);
-    (void)sigaction(SIGHUP, &terminate, NULL);
-}
 
 /* The threads of the processes to attach to. */
 static bool find_tasks(struct sampling *s, struct cn_error *err)
@@ -143,8 +106,8 @@ static bool prefers_signals(struct sampling *s)
         options->has_machine || !options->runner ||
         !cn_languages_is_interpreter(options->runner))
         return false;
-    s->kernel = cn_kernel_new(&s->refusal);
-    return !s->kernel;
+    s->in_kernel.kernel = cn_kernel_new(&s->in_kernel.refusal);
+    return !s->in_kernel.kernel;
 }
 
 static bool open_rings(struct sampling *s, struct cn_error *err)
@@ -168,7 +131,7 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
             return true;
         if (!is_refused)
             return false;
-        s->refusal = *err;
+        s->in_kernel.refusal = *err;
     }
     if (!cn_sample_setup_timers(&s->setup, options) || period_ns > UINT32_MAX)
         return is_refused
@@ -176,82 +139,13 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
                    : cn_fail(err, CN_ERR_USAGE,
                              "--call-graph signals: only a program that is started, "
                              "and its processor time, can be sampled so");
-    char *text = cn_strprintf("sampling inside the program, by signals%s%s",
-                              is_refused ? ": " : "", is_refused ? s->refusal.text : "");
+    char *text =
+        cn_strprintf("sampling inside the program, by signals%s%s",
+                     is_refused ? ": " : "", is_refused ? s->in_kernel.refusal.text : "");
     if (options->say)
         options->say(options->arg, text);
     free(text);
     return cn_timers_open(&s->timers, period_ns, options->memory_interval, err);
-}
-
-/* Where the first event is a clock, its samples and those of switches are told apart by their periods:
- * switches are sampled one by one. 0: there are no switches, or they cannot be told apart. */
-static uint32_t switches_beside_clock(const struct sampling *s)
-{
-    const struct cn_sample_events *events = &s->setup.events;
-
-    for (uint32_t i = 1; i < events->count; i++)
-        if (events->list[i].is_switch && events->list[0].is_clock &&
-            s->options->period == 0)
-            return i;
-    return 0;
-}
-
-/* The program runs for all events of a tracepoint: one of them is enough, that of the machine. Of one that
- * threads inherit, the end of the first thread would detach it, and take tens of milliseconds. */
-static uint32_t attach_waking(const struct sampling *s)
-{
-    size_t count = s->setup.events.count, waking_count = s->setup.waking_count;
-
-    for (size_t i = 0; waking_count > 0 && i < s->rings.fd_count; i++) {
-        uint64_t id = 0;
-
-        (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
-        if (cn_map_find(&s->rings.event_of, id, 0) == count - 1)
-            return cn_kernel_attach_waking(s->kernel, s->rings.fds[i])
-                       ? (uint32_t)(count - waking_count)
-                       : 0;
-    }
-    return 0;
-}
-
-/* Unwind samples of the first event in the kernel where it is allowed, of switches and of wake-ups; those
- * of others are copied. Tracepoints have programs of another kind. */
-static void open_kernel(struct sampling *s)
-{
-    const struct cn_sample_options *options = s->options;
-    bool ok = options->stacks == CN_SAMPLE_WHOLE && options->place != CN_SAMPLE_COPIED &&
-              s->rings.fd_count > 0 &&
-              s->setup.events.list[0].attr.type != PERF_TYPE_TRACEPOINT;
-
-    struct cn_error refusal = {0};
-
-    if (ok && !s->kernel)
-        s->kernel = cn_kernel_new(&s->refusal);
-    s->kernel_switches = ok ? switches_beside_clock(s) : 0;
-    for (size_t i = 0; s->kernel && ok && i < s->rings.fd_count; i++) {
-        uint64_t id = 0;
-
-        (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
-        uint32_t event = cn_map_find(&s->rings.event_of, id, 0);
-        /* Switches that it does not take are copied. */
-        if (event == 0)
-            ok = cn_kernel_attach(s->kernel, s->rings.fds[i], &s->refusal);
-        else if (event == s->kernel_switches &&
-                 !cn_kernel_attach(s->kernel, s->rings.fds[i], &refusal))
-            continue;
-    }
-    if (!ok) {
-        cn_kernel_free(s->kernel);
-        s->kernel = NULL;
-    }
-    s->kernel_waking = s->kernel ? attach_waking(s) : 0;
-    if (s->refusal.text[0] && options->place == CN_SAMPLE_IN_KERNEL && options->say) {
-        char *text = cn_strprintf("stacks are copied: %s", s->refusal.text);
-
-        options->say(options->arg, text);
-        free(text);
-    }
 }
 
 /* The words of this process's command line, NULL at the end. `text` owns them. */
@@ -283,7 +177,7 @@ static const char *way_of(const struct sampling *s)
         return "frame pointers";
     if (s->timers.library)
         return "copied by signals inside the program";
-    return s->kernel ? "unwound in the kernel" : "copied by the kernel";
+    return s->in_kernel.kernel ? "unwound in the kernel" : "copied by the kernel";
 }
 
 /* What perf has no feature for: the program, and how stacks are taken, as far as it is known. */
@@ -294,7 +188,7 @@ static void add_origin(const struct sampling *s, struct cn_text *out)
     struct cn_text program = {0};
     struct cn_origin origin = {
         .stacks = way_of(s),
-        .refusal = s->refusal.text[0] ? s->refusal.text : NULL,
+        .refusal = s->in_kernel.refusal.text[0] ? s->in_kernel.refusal.text : NULL,
         .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
         .kernel_count = c->kernel_count,
         .lost_count = c->lost_count,
@@ -363,45 +257,6 @@ static bool synthesize(struct sampling *s, struct cn_error *err)
     return true;
 }
 
-static void list_polled(struct sampling *s)
-{
-    const struct cn_sample_options *options = s->options;
-
-    s->polled = cn_alloc(options->pid_count + 1, sizeof(*s->polled));
-    if (options->has_end) {
-        int fd = dup(options->end);
-
-        s->alive_count = 1;
-        s->polled[s->polled_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
-        return;
-    }
-    if (options->words)
-        s->polled[s->polled_count++] =
-            (struct pollfd){.fd = s->program.end, .events = POLLIN};
-    for (size_t i = 0; i < options->pid_count; i++) {
-        int fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0);
-
-        s->alive_count += fd >= 0;
-        s->polled[s->polled_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
-    }
-}
-
-/* Wait for a time, or for the end of a process. */
-static void wait_for_records(struct sampling *s, int timeout_ms)
-{
-    if (poll(s->polled, (nfds_t)s->polled_count, timeout_ms) <= 0 || s->options->words)
-        return;
-    for (size_t i = 0; i < s->polled_count; i++) {
-        struct pollfd *polled = &s->polled[i];
-
-        if (polled->revents == 0)
-            continue;
-        (void)close(polled->fd);
-        polled->fd = -1;
-        s->alive_count--;
-    }
-}
-
 static void add_record(void *arg, const uint8_t *record, size_t len)
 {
     struct sampling *s = arg;
@@ -427,8 +282,8 @@ static void read_others(void *arg)
 {
     struct sampling *s = arg;
 
-    if (s->kernel)
-        cn_kernel_read(s->kernel, add_record, s);
+    if (s->in_kernel.kernel)
+        cn_kernel_read(s->in_kernel.kernel, add_record, s);
     if (s->setup.io.paths)
         cn_kernel_paths_read(s->setup.io.paths, add_record, s);
     if (s->timers.shared && !s->timers.library)
@@ -470,9 +325,9 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         s->timers.shared->has_leaks = s->options->has_leaks;
         s->timers.shared->sampler_pid = (uint32_t)getpid();
     }
-    open_kernel(s);
-    if (s->options->has_io && s->kernel)
-        cn_sample_io_unwind(&s->setup.io, s->kernel);
+    cn_sample_in_kernel_open(&s->in_kernel, s->options, &s->setup, &s->rings);
+    if (s->options->has_io && s->in_kernel.kernel)
+        cn_sample_io_unwind(&s->setup.io, s->in_kernel.kernel);
     if (!open_file(s, err))
         return false;
     s->collector = (struct cn_sample_collector){
@@ -480,21 +335,22 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .setup = &s->setup,
         .rings = &s->rings,
         .writer = &s->writer,
-        .kernel_switches = s->kernel_switches,
-        .kernel_waking = s->kernel_waking,
+        .kernel_switches = s->in_kernel.switches,
+        .kernel_waking = s->in_kernel.waking,
         .io = s->options->has_io ? &s->setup.io : NULL,
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
-    s->collector.stacks.kernel = s->kernel;
+    s->collector.stacks.kernel = s->in_kernel.kernel;
     s->collector.stacks.timers = s->timers.shared ? &s->timers : NULL;
     s->collector.stacks.gpu = s->gpu.head ? &s->gpu : NULL;
     s->collector.stacks.has_goroutines = s->options->has_goroutines;
-    list_polled(s);
-    if (s->kernel || s->setup.io.paths || (s->timers.shared && !s->timers.library))
+    cn_sample_ends_open(&s->ends, s->options, s->program.end);
+    if (s->in_kernel.kernel || s->setup.io.paths ||
+        (s->timers.shared && !s->timers.library))
         cn_rings_set_fill(&s->rings, read_others, s);
     if (!s->timers.library)
         cn_ring_watch_start(&s->watch, &s->rings,
-                            s->kernel ? cn_kernel_fd(s->kernel) : -1,
+                            s->in_kernel.kernel ? cn_kernel_fd(s->in_kernel.kernel) : -1,
                             s->timers.shared ? ALLOCATIONS_WAIT_MS : -1);
     return !s->options->has_ranges ||
            cn_sample_gpu_ask_ranges(&s->gpu, &s->collector, err);
@@ -514,12 +370,12 @@ static bool begin_io(struct sampling *s, struct cn_error *err)
 /* At the allocators of processes that run already. */
 static bool attach_memory(struct sampling *s, struct cn_error *err)
 {
-    if (!s->kernel)
+    if (!s->in_kernel.kernel)
         return cn_fail(err, CN_ERR_IO,
                        "--memory -p: running processes are probed by BPF programs%s%s",
-                       s->refusal.text[0] ? ": " : ", with whole stacks",
-                       s->refusal.text);
-    return cn_attached_open(&s->attached, s->kernel, s->options, err) ||
+                       s->in_kernel.refusal.text[0] ? ": " : ", with whole stacks",
+                       s->in_kernel.refusal.text);
+    return cn_attached_open(&s->attached, s->in_kernel.kernel, s->options, err) ||
            cn_fail_in(err, "--memory -p");
 }
 
@@ -527,7 +383,7 @@ static bool attach_memory(struct sampling *s, struct cn_error *err)
 static bool start(struct sampling *s, struct cn_error *err)
 {
     s->start_ns = s->flushed_ns = s->refreshed_ns = cn_clock_ns();
-    catch_signals();
+    cn_sample_ends_catch();
     if (s->options->has_machine && !synthesize(s, err))
         return false;
     if (!s->options->words || s->options->has_machine)
@@ -554,7 +410,7 @@ static bool start(struct sampling *s, struct cn_error *err)
     };
     if (!cn_sample_program_go(&s->program, s->options->words[0], &libraries, err))
         return false;
-    forwarded_to = s->program.pid;
+    cn_sample_ends_forward(s->program.pid);
     return true;
 }
 
@@ -565,7 +421,7 @@ static bool has_ended(struct sampling *s)
         waitpid(s->program.pid, &s->wait_status, WNOHANG) != s->program.pid)
         return s->options->words && s->program.pid == 0;
     s->program.pid = 0;
-    forwarded_to = 0;
+    cn_sample_ends_forward(0);
     return true;
 }
 
@@ -577,8 +433,8 @@ static bool is_over(struct sampling *s)
         return true;
     if (options->words)
         return has_ended(s);
-    return (interrupts && !options->has_end) ||
-           (options->pid_count > 0 && s->alive_count == 0);
+    return (cn_sample_ends_is_asked() && !options->has_end) ||
+           (options->pid_count > 0 && s->ends.alive_count == 0);
 }
 
 static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)
@@ -629,7 +485,7 @@ static void hurry(struct sampling *s, bool is_begin)
 {
     id_t self = (id_t)syscall(SYS_gettid);
 
-    if (is_begin == s->is_hurried || !s->kernel || !s->options->has_switches)
+    if (is_begin == s->is_hurried || !s->in_kernel.kernel || !s->options->has_switches)
         return;
     if (is_begin)
         s->usual_priority = getpriority(PRIO_PROCESS, self);
@@ -648,7 +504,7 @@ static bool watch(struct sampling *s, struct cn_error *err)
     while (!is_over(s)) {
         if (cn_clock_ns() - s->start_ns > HURRY_NS)
             hurry(s, false);
-        wait_for_records(s, patience_ms(s));
+        cn_sample_ends_wait(&s->ends, patience_ms(s));
         if (ok) {
             ok = read_rings(s, cn_clock_ns() - LATE_NS, err);
             if (!ok)
@@ -754,7 +610,7 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
         .call_count = s->setup.io.call_count,
         .gpu_notes = s->gpu.notes.len > 0 ? cn_strdup(s->gpu.notes.chars) : NULL,
         .gpu_lost_count = cn_sample_gpu_lost(&s->gpu),
-        .refusal = s->refusal,
+        .refusal = s->in_kernel.refusal,
     };
     if (s->attached.probes) {
         cn_attached_count(&s->attached, &result->probe_count, &result->alloc_lost_count);
@@ -822,13 +678,9 @@ bool cn_sample_run(const struct cn_sample_options *options,
     cn_sample_gpu_close(&s.gpu);
     cn_perf_writer_discard(&s.writer);
     cn_collector_done(&s.collector);
-    cn_kernel_free(s.kernel);
+    cn_kernel_free(s.in_kernel.kernel);
     cn_sample_setup_done(&s.setup);
-    for (size_t i = options->words != NULL; i < s.polled_count; i++)
-        if (s.polled[i].fd >= 0)
-            (void)close(s.polled[i].fd);
-    free(s.polled);
+    cn_sample_ends_close(&s.ends);
     free(s.tids);
-    forwarded_to = 0;
     return ok;
 }

@@ -454,9 +454,12 @@ static const struct cn_sql_table events = {
 
 #define OF_CALLS \
     &facts, &threads, &functions, &calls, &events, &flows, &cn_sql_report, &cn_sql_states
-static const struct cn_sql_table *const tables[] = {
-    OF_CALLS, &cn_sql_mpi_waits, &cn_sql_recorded_locks, &cn_sql_recorded_io,
-    &cn_sql_recorded_launches, NULL};
+static const struct cn_sql_table *const tables[] = {OF_CALLS,
+                                                    &cn_sql_mpi_waits,
+                                                    &cn_sql_recorded_locks,
+                                                    &cn_sql_recorded_io,
+                                                    &cn_sql_recorded_launches,
+                                                    NULL};
 _Static_assert(sizeof(tables) / sizeof(tables[0]) <= CN_SQL_TABLES_MAX + 1,
                "each has a place in struct cn_sql_data");
 static const struct cn_sql_table *const store_tables[] = {&cn_sql_traces, &cn_sql_spans,

@@ -1,8 +1,6 @@
 /* The table `waits` of a database: every time that a thread did not run, with what ended it; and the tables of
  * locks. */
 
-#include "analyze/lens/code.h"
-#include "analyze/views/frames.h"
 #include "analyze/wakers/lock_rows.h"
 #include "analyze/wakers/recorded_locks.h"
 #include "analyze/wakers/study.h"
@@ -58,47 +56,20 @@ static void add_wait(struct cn_rows_table *table, const struct cn_lock_names *lo
     cn_rows_row(table);
 }
 
-/* What the tables of waits are made from. Without states of threads it is empty. */
-struct waits_source {
-    struct cn_frames frames;
-    struct cn_codes codes;
-    struct cn_wait_study study;
-};
-
-static void source_done(struct waits_source *source)
-{
-    cn_wait_study_done(&source->study);
-    cn_codes_done(&source->codes);
-    cn_frames_done(&source->frames);
-}
-
-static bool source_open(struct waits_source *source, struct cn_database *db,
-                        struct cn_error *err)
-{
-    *source = (struct waits_source){0};
-    if (!db->states)
-        return true;
-    if (cn_frames_build(&source->frames, db, NULL, err) &&
-        cn_codes_build(&source->codes, db, NULL, err) &&
-        cn_wait_study_build(&source->study, db, &source->frames, &source->codes, err))
-        return true;
-    source_done(source);
-    return false;
-}
-
 static bool add_waits(struct cn_table_rows *rows, struct cn_error *err)
 {
-    struct waits_source source;
+    struct cn_wait_source source = {0}; /* empty without states of threads */
     struct cn_rows_table table;
+    bool ok = !rows->x->db->states || cn_wait_source_build(&source, rows->x->db, err);
 
-    if (!source_open(&source, rows->x->db, err))
-        return false;
-    cn_rows_begin(&table, rows, &waits_shape);
-    for (size_t i = 0; i < source.study.graph.count; i++)
+    if (ok)
+        cn_rows_begin(&table, rows, &waits_shape);
+    for (size_t i = 0; ok && i < source.study.graph.count; i++)
         add_wait(&table, &source.study.locks, &source.study.graph.list[i]);
-    cn_rows_end(&table);
-    source_done(&source);
-    return true;
+    if (ok)
+        cn_rows_end(&table);
+    cn_wait_source_done(&source);
+    return ok;
 }
 
 const struct cn_sql_table cn_sql_waits = {
@@ -168,17 +139,16 @@ static void add_rows(struct cn_table_rows *rows, const struct cn_lock_rows *lock
 
 static bool add_locks(struct cn_table_rows *rows, struct cn_error *err)
 {
-    struct waits_source source;
+    struct cn_wait_source source = {0}; /* empty without states of threads */
     struct cn_lock_rows locks = {0};
-
-    if (!source_open(&source, rows->x->db, err))
-        return false;
     bool ok = !rows->x->db->states ||
-              cn_lock_rows_build(&locks, &source.study, NULL, 0, UINT64_MAX, err);
+              (cn_wait_source_build(&source, rows->x->db, err) &&
+               cn_lock_rows_build(&locks, &source.study, NULL, 0, UINT64_MAX, err));
+
     if (ok)
         add_rows(rows, &locks);
     cn_lock_rows_done(&locks);
-    source_done(&source);
+    cn_wait_source_done(&source);
     return ok;
 }
 

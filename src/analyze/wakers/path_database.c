@@ -1,7 +1,5 @@
 #include "analyze/wakers/path_database.h"
 
-#include "analyze/lens/code.h"
-#include "analyze/views/frames.h"
 #include "analyze/wakers/causes.h"
 #include "analyze/wakers/study.h"
 #include "base/text.h"
@@ -68,16 +66,10 @@ static bool add_up(const struct cn_wait_study *study, uint64_t begin_ns, uint64_
 bool cn_wait_path_database_new(struct cn_database **out, struct cn_database *db,
                                uint64_t begin_ns, uint64_t end_ns, struct cn_error *err)
 {
-    struct cn_wait_study study = {0};
-    struct cn_frames frames = {0};
-    struct cn_codes codes = {0};
-    bool ok = cn_frames_build(&frames, db, NULL, err) &&
-              cn_codes_build(&codes, db, NULL, err) &&
-              cn_wait_study_build(&study, db, &frames, &codes, err) &&
-              add_up(&study, begin_ns, end_ns, out, err);
+    struct cn_wait_source source;
+    bool ok = cn_wait_source_build(&source, db, err) &&
+              add_up(&source.study, begin_ns, end_ns, out, err);
 
-    cn_wait_study_done(&study);
-    cn_codes_done(&codes);
-    cn_frames_done(&frames);
+    cn_wait_source_done(&source);
     return ok;
 }

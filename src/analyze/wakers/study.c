@@ -24,6 +24,22 @@ void cn_wait_study_done(struct cn_wait_study *study)
     *study = (struct cn_wait_study){0};
 }
 
+bool cn_wait_source_build(struct cn_wait_source *source, struct cn_database *db,
+                          struct cn_error *err)
+{
+    *source = (struct cn_wait_source){0};
+    return cn_frames_build(&source->frames, db, NULL, err) &&
+           cn_codes_build(&source->codes, db, NULL, err) &&
+           cn_wait_study_build(&source->study, db, &source->frames, &source->codes, err);
+}
+
+void cn_wait_source_done(struct cn_wait_source *source)
+{
+    cn_wait_study_done(&source->study);
+    cn_codes_done(&source->codes);
+    cn_frames_done(&source->frames);
+}
+
 /* The summary, profile 0, has no states. */
 uint32_t cn_wait_study_first(const struct cn_wait_study *study, const bool *is_chosen)
 {

@@ -15,13 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/lens/code.h"
+#include "analyze/views/frames.h"
 #include "analyze/wakers/graph.h"
 #include "analyze/wakers/lock_names.h"
 #include "analyze/wakers/sites.h"
 #include "analyze/wakers/sums.h"
 #include "base/error.h"
-
-struct cn_codes;
 
 struct cn_wait_study {
     struct cn_database *db;
@@ -36,6 +36,17 @@ CN_CHECK bool cn_wait_study_build(struct cn_wait_study *study, struct cn_databas
                                   const struct cn_frames *frames,
                                   const struct cn_codes *codes, struct cn_error *err);
 void cn_wait_study_done(struct cn_wait_study *study); /* a zeroed one is fine */
+
+/* A study with the names that it borrows. Released also after a failure. */
+struct cn_wait_source {
+    struct cn_frames frames;
+    struct cn_codes codes;
+    struct cn_wait_study study;
+};
+
+CN_CHECK bool cn_wait_source_build(struct cn_wait_source *source, struct cn_database *db,
+                                   struct cn_error *err);
+void cn_wait_source_done(struct cn_wait_source *source);
 
 /* The thread that began first, of those chosen by profile (NULL: all); 0: of none is it known when it
  * waits. */
