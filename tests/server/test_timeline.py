@@ -299,6 +299,15 @@ class Timelines(Asking):
                                  (80_000_000 - 30_500_000, "app: stop_all → send"))
                 self.assertEqual(service.ask("/api/v1/sources/0/waits?of=99")[0], 400)
 
+    def test_waits_have_the_locks_that_the_terminal_names(self):
+        data = f"{OPTIONS.testdata}/exchange/locks.perf.data"
+        waits = json.loads(subprocess.check_output([OPTIONS.cairn, "waits", data, "--format", "json"], text=True))
+        with serving(OPTIONS.cairn, data) as service:
+            service.get_ready()
+            rows = service.get("sources/0/waits", limit=1000)["rows"]
+            self.assertEqual([(row["time"], row.get("lock")) for row in rows], [(row["time_ns"], row["lock"]) for row in waits])
+            self.assertEqual({row.get("lock") for row in rows}, {None, "mutex of take", "condition of await"})
+
     def test_files_and_peers_of_samples(self):
         """As `cairn io`, of samples and of a page of them: by file, call and function, of a time, of a thread."""
         with tempfile.TemporaryDirectory() as folder:
@@ -469,6 +478,10 @@ class Timelines(Asking):
                 self.assertIn("heap (B)", names)
                 rows = service.get(f"sources/0/rows?begin={begin + 10}&end={begin + 30}&metric=grown%20(B)")
                 self.assertEqual([column["metric"] for column in rows["columns"]][:1], ["grown (B)"])
+                service.get_ready()
+                memory = service.get("sources/0/overview")["memory"]
+                self.assertEqual([(use["metric"], use["total"]) for use in memory], [("live at peak (B)", 1007), ("live at end (B)", 7)])
+                self.assertEqual([(use["self"], use["top"][0]["row"]["label"]) for use in memory], [(1000, "main"), (7, "work")])
 
     def test_durations_of_a_function_are_those_of_the_report(self):
         """Over all its contexts: percentiles, and buckets that have all its calls."""

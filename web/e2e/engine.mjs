@@ -31,24 +31,30 @@ function catchWorker() {
   };
 }
 
-// In the page: what its worker answers to a message.
+// In the page: what its worker answers to a message, and to data with its blocks.
 function makeAsk() {
+  const send = (message) => window.caught.postMessage(message);
   window.askWorker = (message) =>
     new Promise((resolve) => {
       window.answered = (event) => {
         resolve(event.data);
         return true;
       };
-      window.caught.postMessage(message);
+      send(message);
     });
+  window.loadWorker = ({ blocks, ...load }) => {
+    const engine = document.getElementById("cairn-engine").textContent;
+    send({ load: { ...load, engine, dropped: [] } });
+    for (const packed of blocks) send({ packed });
+    return window.askWorker({ isWhole: true });
+  };
 }
 
 // In the page: what stopped the engine, of each load; "" if nothing did.
 async function endure(loads) {
-  const engine = document.getElementById("cairn-engine").textContent;
   const stops = [];
   for (const load of loads) {
-    let { stopped } = await window.askWorker({ load: { ...load, engine, dropped: [] } });
+    let { stopped } = await window.loadWorker(load);
     for (const question of ["info", "overview", "rows", "timeline", "calls", "traces"])
       if (!stopped)
         ({ stopped } = await window.askWorker({ address: `/api/v1/sources/0/${question}` }));
@@ -60,8 +66,7 @@ async function endure(loads) {
 // In the page: answers that differ, [address, expected, answer].
 async function compare({ load, questions }) {
   const ask = window.askWorker;
-  const engine = document.getElementById("cairn-engine").textContent;
-  const opened = await ask({ load: { ...load, engine, dropped: [] } });
+  const opened = await window.loadWorker(load);
   if (opened.failures?.length !== 0) return [["open", "", JSON.stringify(opened)]];
   const differences = [];
   for (const [address, expected] of questions) {

@@ -24,7 +24,7 @@ struct cn_io_call {
 };
 
 struct cn_io_calls {
-    struct cn_io_call *list; /* in the order of their ends */
+    struct cn_io_call *list; /* by their beginnings; of recordings, by task first */
     const char *const *targets;
     size_t count, target_count;
 };
