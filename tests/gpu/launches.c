@@ -2,7 +2,7 @@
  *
  * Usage: launches STEPS [END]; prints the nanoseconds of all kernels. END: fork (a child that ends
  * without GPUs), exit (_exit without a flush), kill (by SIGKILL), threads (each has a stream), slow (a pause before
- * the last step), copies (every tenth step copies 500 MB, for 50 ms),
+ * the last step), hidden (a thread of which no function calls the recorder), copies (every tenth step copies 500 MB, for 50 ms),
  * memory (before the steps, 100,000 bytes are allocated and stay, and 80,000 do not). */
 #include <pthread.h>
 #include <signal.h>
@@ -97,6 +97,15 @@ KEPT static void *run(void *arg)
     return NULL;
 }
 
+/* Compiled without hooks. */
+__attribute__((no_instrument_function)) static void *run_hidden(void *arg)
+{
+    for (int i = 0; i < 10; i++)
+        cuLaunchKernel(&add, 7);
+    cuStreamSynchronize(7);
+    return arg;
+}
+
 static void fork_child(void)
 {
     pid_t child = fork();
@@ -128,6 +137,10 @@ int main(int argc, char **argv)
         (void)pthread_create(&threads[i], NULL, run, steps[i]);
     }
     run(steps[0]);
+    if (strcmp(end, "hidden") == 0) {
+        (void)pthread_create(&threads[0], NULL, run_hidden, NULL);
+        (void)pthread_join(threads[0], NULL);
+    }
     if (strcmp(end, "slow") == 0) {
         (void)usleep(600000);
         step(1);

@@ -4,19 +4,7 @@
 
 #include <string.h>
 
-#include "base/search.h"
 #include "base/sort.h"
-
-/* Calls are in the order of tasks and of times. */
-static bool is_before(const void *list, uint64_t number, uint64_t key)
-{
-    return ((const struct cn_io_call *)list)[number].profile < key;
-}
-
-static size_t first_of(const struct cn_io_calls *io, uint32_t task)
-{
-    return (size_t)cn_search(0, io->count, is_before, io->list, task);
-}
 
 void cn_cct_task_begin_io(struct cn_cct_task *task)
 {
@@ -24,8 +12,8 @@ void cn_cct_task_begin_io(struct cn_cct_task *task)
 
     if (!task->options.io_nodes)
         return;
-    task->next_io = first_of(io, task->options.task);
-    task->end_io = first_of(io, task->options.task + 1);
+    task->next_io = cn_io_calls_first(io, task->options.task);
+    task->end_io = cn_io_calls_first(io, task->options.task + 1);
     while (task->next_io < task->end_io &&
            io->list[task->next_io].begin_ns < task->options.query->range.first_ns)
         task->next_io++;
@@ -113,8 +101,9 @@ static void show_calls(struct cn_cct_analysis *a, size_t number, size_t first_ta
     const struct cn_io_calls *io = a->queries[member->source].rec->io;
     uint64_t offset_ns = (uint64_t)a->self->offsets_ns[member->source];
     uint32_t task = member->task.options.task;
+    size_t end = cn_io_calls_first(io, task + 1);
 
-    for (size_t i = first_of(io, task), end = first_of(io, task + 1); i < end; i++) {
+    for (size_t i = cn_io_calls_first(io, task); i < end; i++) {
         const struct cn_cct_io_nodes *nodes = &a->io_nodes[member->source][i];
         struct cn_io_call call = io->list[i];
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "model/gpu/work.h"
+#include "model/io/calls.h"
 
 static const char *const kind_names[] = {
     [CN_CCT_KIND_SUMMARY] = "SUMMARY",
@@ -69,6 +70,16 @@ static uint64_t start_of(const struct cn_task *task)
     return task->time_ns ? task->time_ns : task->first_ns;
 }
 
+/* A thread without calls may have launched operations, allocated memory, or called the kernel. */
+static bool has_records(const struct cn_recording *rec, uint32_t task)
+{
+    return rec->tasks[task].data_len > 0 || rec->tasks[task].heap_len > 0 ||
+           (rec->gpu && cn_gpu_work_launches(rec->gpu, task, 0) <
+                            cn_gpu_work_launches(rec->gpu, task + 1, 0)) ||
+           (rec->io &&
+            cn_io_calls_first(rec->io, task) < cn_io_calls_first(rec->io, task + 1));
+}
+
 /* The tasks of a query that have records, sorted; returns how many. */
 static size_t list_tasks(const struct cn_call_query *query, struct member_candidate *list)
 {
@@ -81,7 +92,7 @@ static size_t list_tasks(const struct cn_call_query *query, struct member_candid
         uint32_t *first;
 
         /* Operations that overlap others of their stream are in tasks that no stream has. */
-        if ((task->data_len == 0 && task->heap_len == 0) ||
+        if (!has_records(query->rec, query->tasks[i]) ||
             (task->is_stream && !task->is_ranges && streams[query->tasks[i]] == CN_NONE))
             continue;
         list[count] = (struct member_candidate){.task = task,

@@ -1,6 +1,7 @@
 #include "model/io/calls.h"
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "model/io/system_calls.h"
 
 /* clang-format off */
@@ -15,6 +16,16 @@ const struct cn_io_metric_text cn_io_metrics[CN_IO_METRIC_COUNT] = {
     [CN_IO_DISK_BYTES_WRITTEN] = {"disk written (B)", "bytes that these requests wrote"},
 };
 /* clang-format on */
+
+static bool is_before(const void *list, uint64_t number, uint64_t key)
+{
+    return ((const struct cn_io_call *)list)[number].profile < key;
+}
+
+size_t cn_io_calls_first(const struct cn_io_calls *calls, uint32_t profile)
+{
+    return (size_t)cn_search(0, calls->count, is_before, calls->list, profile);
+}
 
 static unsigned kind_of(const struct cn_io_call *call)
 {

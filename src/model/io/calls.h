@@ -1,6 +1,6 @@
 /* System calls about files and sockets, one by one.
  *
- * The lists belong to whoever made them: those of a database to its arena.
+ * The maker of a list owns it; the arena of a database owns those of the database.
  * Threads: immutable.
  */
 #ifndef CN_MODEL_IO_CALLS_H
@@ -28,6 +28,9 @@ struct cn_io_calls {
     const char *const *targets;
     size_t count, target_count;
 };
+
+/* Where the calls of a profile begin in a list that is sorted by profile. */
+size_t cn_io_calls_first(const struct cn_io_calls *calls, uint32_t profile);
 
 /* A copy in `arena`; NULL for NULL. */
 struct cn_io_calls *cn_io_calls_copy(const struct cn_io_calls *calls,
