@@ -8,6 +8,7 @@ import {
   metricTitle,
   plural,
 } from "../shared/format";
+import { shortName } from "../shared/names/short_name";
 import type { State } from "../shared/state";
 import type {
   Column,
@@ -236,6 +237,7 @@ function mostCalled(columns: Column[]): State {
 }
 
 const GPUS_MAX = 2; // that facts and notes tell of
+const NAME_LETTERS = 48; // of kernels and functions in a sentence; the timeline has the whole name
 const BUSY_ENOUGH = 0.75; // of the time of a GPU
 
 const factOfGpu = (gpu: GpuUse): Fact => ({
@@ -247,7 +249,8 @@ const factOfGpu = (gpu: GpuUse): Fact => ({
 // The functions that launched what ended a gap; without them, the call itself.
 function launcherOf({ launch, path }: GpuGap): string {
   const names = path[path.length - 1] === launch || launch === "" ? path : [...path, launch];
-  return names.length > 0 ? `, launched by ${names.join(" > ")}` : ", whose launch is unknown";
+  const short = names.map((name) => shortName(name, NAME_LETTERS));
+  return short.length > 0 ? `, launched by ${short.join(" > ")}` : ", whose launch is unknown";
 }
 
 // A GPU that waits for the program: how long, and which call path left it idle.
@@ -258,7 +261,7 @@ function noteOfGpu(gpu: GpuUse): Note | null {
   const around = Math.round(length / 4);
   return {
     subject: `GPU ${gpu.number}`,
-    text: ` busy ${formatPercent(gpu.busy, gpu.span)} of ${formatNs(gpu.span)}, idle in ${plural(gpu.gapCount, "gap")}: the longest, ${formatNs(length)}, ended with ${gap.operation}${launcherOf(gap)}.`,
+    text: ` busy ${formatPercent(gpu.busy, gpu.span)} of ${formatNs(gpu.span)}, idle in ${plural(gpu.gapCount, "gap")}: the longest, ${formatNs(length)}, ended with ${shortName(gap.operation, NAME_LETTERS)}${launcherOf(gap)}.`,
     link: {
       title: "Timeline",
       to: {
