@@ -87,13 +87,6 @@ static const char *or_dash(const char *text)
     return text ? text : "–";
 }
 
-static const char *duration(struct cn_text *text, uint64_t ns)
-{
-    cn_text_clear(text);
-    cn_duration_print(text, ns);
-    return cn_text_str(text);
-}
-
 static const char *size(struct cn_text *text, uint64_t bytes)
 {
     if (bytes == 0)
@@ -119,10 +112,10 @@ static void print_text(const struct cn_args *args, const struct cn_io_sums *sums
     for (size_t i = 0; i < sums->count && i < most; i++) {
         const struct cn_io_row *row = &sums->list[i];
 
-        cn_table_str(table, duration(&text, row->time_ns));
+        cn_table_duration(table, row->time_ns);
         cn_table_f64(table, percent(sums, row));
         cn_table_u64(table, row->count);
-        cn_table_str(table, duration(&text, row->longest_ns));
+        cn_table_duration(table, row->longest_ns);
         cn_table_str(table, size(&text, row->read));
         cn_table_str(table, size(&text, row->written));
         if (sums->parts & CN_IO_BY_CALL)
@@ -168,7 +161,7 @@ static void print_data(const struct cn_args *args, const struct cn_io_sums *sums
 
 void cn_io_print(const struct cn_args *args, const struct cn_io_sums *sums, size_t most)
 {
-    if (cn_cli_format(args) == CN_TABLE_TEXT || cn_cli_format(args) == CN_TABLE_MARKDOWN)
+    if (cn_cli_is_for_people(args))
         print_text(args, sums, most);
     else
         print_data(args, sums);

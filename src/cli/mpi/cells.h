@@ -7,11 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cn_args;
 struct cn_mpi_run;
 struct cn_table;
-
-bool cn_mpi_is_text(const struct cn_args *args);
 
 /* "61.2 %"; a value less than 0 is unknown. */
 void cn_mpi_cell_ratio(struct cn_table *table, double value, bool is_text);

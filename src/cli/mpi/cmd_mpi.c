@@ -56,14 +56,6 @@ static void efficiency_of(const struct mpi_view *view, const struct cn_mpi_run *
         cn_mpi_efficiency_of_run(run, out);
 }
 
-static void say_left_out(const struct mpi_view *view, size_t count)
-{
-    if (count > view->most && cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_cli_say(view->args, "%zu more %s not shown; use --rows",
-                   count - (size_t)view->most,
-                   cn_plural(count - view->most, "row is", "rows are"));
-}
-
 static void print_sentence(const struct mpi_view *view, const struct cn_mpi_run *run,
                            const struct cn_mpi_efficiency *efficiency,
                            const struct cn_mpi_waits *waits)
@@ -97,14 +89,14 @@ static bool print_run(const struct mpi_view *view, const char *path,
     if (view->by && strcmp(view->by, "iteration") == 0) {
         if (!cn_mpi_print_iterations(view->args, run, (size_t)view->most, &rows, err))
             return false;
-        say_left_out(view, rows);
+        cn_cli_say_left_out(view->args, rows, view->most);
         return true;
     }
     if (view->by) {
-        say_left_out(view,
-                     strcmp(view->by, "rank") == 0
-                         ? cn_mpi_print_ranks(view->args, run, (size_t)view->most)
-                         : cn_mpi_print_contexts(view->args, run, (size_t)view->most));
+        rows = strcmp(view->by, "rank") == 0
+                   ? cn_mpi_print_ranks(view->args, run, (size_t)view->most)
+                   : cn_mpi_print_contexts(view->args, run, (size_t)view->most);
+        cn_cli_say_left_out(view->args, rows, view->most);
         return true;
     }
     efficiency_of(view, run, &column.efficiency);
@@ -115,7 +107,7 @@ static bool print_run(const struct mpi_view *view, const char *path,
         cn_mpi_print_efficiency(view->args, &column, 1);
     if (is_text || view->only_waits) {
         cn_mpi_print_waits(view->args, run, &waits, (size_t)view->most);
-        say_left_out(view, waits.count);
+        cn_cli_say_left_out(view->args, waits.count, view->most);
     }
     cn_mpi_waits_done(&waits);
     return true;

@@ -5,7 +5,6 @@
 #include "analyze/mpi/run.h"
 #include "analyze/mpi/waits.h"
 #include "base/alloc.h"
-#include "base/duration.h"
 #include "base/text.h"
 #include "cli/mpi/cells.h"
 #include "cli/shell/cli.h"
@@ -76,15 +75,10 @@ void cn_mpi_cell_ratio(struct cn_table *table, double value, bool is_text)
 
 void cn_mpi_cell_time(struct cn_table *table, uint64_t ns, bool is_text)
 {
-    struct cn_text text = {0};
-
-    if (is_text) {
-        cn_duration_print(&text, ns);
-        cn_table_str(table, cn_text_str(&text));
-    } else {
+    if (is_text)
+        cn_table_duration(table, ns);
+    else
         cn_table_u64(table, ns);
-    }
-    cn_text_done(&text);
 }
 
 void cn_mpi_cell_path(struct cn_table *table, const struct cn_mpi_run *run, uint32_t path,
@@ -96,12 +90,6 @@ void cn_mpi_cell_path(struct cn_table *table, const struct cn_mpi_run *run, uint
         cn_mpi_path_print(run, path, &text);
     cn_table_str(table, text.len > 0 ? cn_text_str(&text) : NULL);
     cn_text_done(&text);
-}
-
-bool cn_mpi_is_text(const struct cn_args *args)
-{
-    return cn_cli_format(args) == CN_TABLE_TEXT ||
-           cn_cli_format(args) == CN_TABLE_MARKDOWN;
 }
 
 static void print_times(struct cn_table *table, const struct cn_mpi_column *columns,
@@ -182,7 +170,7 @@ void cn_mpi_print_efficiency(const struct cn_args *args,
 {
     struct cn_table *table;
 
-    if (cn_mpi_is_text(args)) {
+    if (cn_cli_is_for_people(args)) {
         print_for_people(args, columns, count);
         return;
     }
@@ -227,7 +215,7 @@ static struct cn_table *begin_waits(const struct cn_args *args,
 {
     for (unsigned i = 0; i < WAIT_COLUMNS; i++) {
         columns[i] = wait_columns[i];
-        if (!cn_mpi_is_text(args) && cn_ends_with(columns[i].name, "_ns"))
+        if (!cn_cli_is_for_people(args) && cn_ends_with(columns[i].name, "_ns"))
             columns[i].kind = CN_COLUMN_U64;
     }
     return cn_cli_table(args, columns, WAIT_COLUMNS);
@@ -236,7 +224,7 @@ static struct cn_table *begin_waits(const struct cn_args *args,
 void cn_mpi_print_waits(const struct cn_args *args, const struct cn_mpi_run *run,
                         const struct cn_mpi_waits *waits, size_t most)
 {
-    bool is_text = cn_mpi_is_text(args);
+    bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[WAIT_COLUMNS];
     struct cn_table *table = begin_waits(args, columns);
     uint64_t all_ns = waits->known_ns + waits->unknown_ns;

@@ -18,7 +18,7 @@ static struct cn_table *begin(const struct cn_args *args, const struct cn_column
 {
     for (size_t i = 0; i < count; i++) {
         columns[i] = from[i];
-        if (!cn_mpi_is_text(args) && columns[i].align == CN_ALIGN_RIGHT)
+        if (!cn_cli_is_for_people(args) && columns[i].align == CN_ALIGN_RIGHT)
             columns[i].kind =
                 cn_ends_with(columns[i].name, "_ns") ? CN_COLUMN_U64 : CN_COLUMN_F64;
     }
@@ -60,7 +60,7 @@ enum { CONTEXT_COLUMNS = sizeof(context_columns) / sizeof(context_columns[0]) };
 size_t cn_mpi_print_contexts(const struct cn_args *args, const struct cn_mpi_run *run,
                              size_t most)
 {
-    bool is_text = cn_mpi_is_text(args);
+    bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[CONTEXT_COLUMNS];
     struct cn_table *table = begin(args, context_columns, CONTEXT_COLUMNS, columns);
     size_t count;
@@ -88,7 +88,7 @@ enum { ITERATION_COLUMNS = sizeof(iteration_columns) / sizeof(iteration_columns[
 bool cn_mpi_print_iterations(const struct cn_args *args, const struct cn_mpi_run *run,
                              size_t most, size_t *rows, struct cn_error *err)
 {
-    bool is_text = cn_mpi_is_text(args);
+    bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[ITERATION_COLUMNS];
     struct cn_mpi_share *shares;
     struct cn_table *table;
@@ -126,7 +126,7 @@ enum { RANK_COLUMNS = sizeof(rank_columns) / sizeof(rank_columns[0]) };
 size_t cn_mpi_print_ranks(const struct cn_args *args, const struct cn_mpi_run *run,
                           size_t most)
 {
-    bool is_text = cn_mpi_is_text(args);
+    bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[RANK_COLUMNS];
     struct cn_table *table = begin(args, rank_columns, RANK_COLUMNS, columns);
     uint64_t *caused_ns = cn_mpi_caused(run);
@@ -258,7 +258,7 @@ bool cn_mpi_print_heat_map(const struct cn_args *args, const struct cn_mpi_run *
                         : cn_mpi_shares_over_time(run, heat.count);
     heat.shares = shares;
     heat.shown = heat.count < HEAT_COLUMNS ? heat.count : HEAT_COLUMNS;
-    if (cn_mpi_is_text(args))
+    if (cn_cli_is_for_people(args))
         print_heat(args, &heat);
     else
         print_cells(args, &heat);

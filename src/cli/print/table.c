@@ -11,6 +11,7 @@
 #include "base/bytes/csv.h"
 #include "base/bytes/json.h"
 #include "base/bytes/utf8.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/print/write.h"
 #include "model/labels/short_name.h"
@@ -330,6 +331,15 @@ void cn_table_str(struct cn_table *table, const char *value)
         cn_csv_add(&table->out, value);
         break;
     }
+}
+
+void cn_table_duration(struct cn_table *table, uint64_t ns)
+{
+    struct cn_text text = {0};
+
+    cn_duration_print(&text, ns);
+    cn_table_str(table, cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 void cn_table_u64(struct cn_table *table, uint64_t value)

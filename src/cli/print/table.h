@@ -81,6 +81,7 @@ void cn_table_str(struct cn_table *table, const char *value); /* NULL: none */
 void cn_table_u64(struct cn_table *table, uint64_t value);
 void cn_table_i64(struct cn_table *table, int64_t value); /* of CN_COLUMN_ANY */
 void cn_table_f64(struct cn_table *table, double value);
+void cn_table_duration(struct cn_table *table, uint64_t ns); /* as text: "1.25 s" */
 void cn_table_none(struct cn_table *table); /* no value: empty; null in JSON */
 
 /* Colour of the next cell, where colour is allowed. */

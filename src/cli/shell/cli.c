@@ -1,5 +1,6 @@
 #include "cli/shell/cli.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,6 +158,20 @@ void cn_cli_add_help(const struct cn_args *args, const struct cn_command *comman
 enum cn_table_format cn_cli_format(const struct cn_args *args)
 {
     return cn_table_format_parse(cn_args_value(args, "format"));
+}
+
+bool cn_cli_is_for_people(const struct cn_args *args)
+{
+    enum cn_table_format format = cn_cli_format(args);
+
+    return format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN;
+}
+
+void cn_cli_say_left_out(const struct cn_args *args, uint64_t count, uint64_t most)
+{
+    if (count > most && cn_cli_format(args) == CN_TABLE_TEXT)
+        cn_cli_say(args, "%" PRIu64 " more %s not shown; use --rows", count - most,
+                   cn_plural(count - most, "row is", "rows are"));
 }
 
 bool cn_cli_fit(const struct cn_args *args, struct cn_error *err)

@@ -76,6 +76,10 @@ struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column
                               size_t column_count);
 
 enum cn_table_format cn_cli_format(const struct cn_args *args); /* --format */
+bool cn_cli_is_for_people(const struct cn_args *args);          /* text or Markdown */
+
+/* In text: how many of `count` rows come after the first `most`, which are shown. */
+void cn_cli_say_left_out(const struct cn_args *args, uint64_t count, uint64_t most);
 bool cn_cli_has_color(const struct cn_args *args);
 
 #endif

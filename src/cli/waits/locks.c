@@ -57,13 +57,6 @@ static double percent(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void add_duration(struct cn_table *table, struct cn_text *text, uint64_t ns)
-{
-    cn_text_clear(text);
-    cn_duration_print(text, ns);
-    cn_table_str(table, cn_text_str(text));
-}
-
 /* "packer: pack → pthread_mutex_unlock" */
 static void print_giver(const struct cn_lock_row *row, struct cn_text *out)
 {
@@ -84,18 +77,18 @@ static void print_row(struct cn_table *table, struct cn_text *text,
     if (!row->is_variable)
         cn_text_printf(text, " at 0x%" PRIx64, row->address);
     cn_table_str(table, cn_text_str(text));
-    add_duration(table, text, row->time_ns);
+    cn_table_duration(table, row->time_ns);
     cn_table_f64(table, percent(row->time_ns, rows->total_ns));
     cn_table_u64(table, row->count);
     cn_table_u64(table, row->waiter_count);
-    add_duration(table, text, row->longest_ns);
+    cn_table_duration(table, row->longest_ns);
     cn_text_clear(text);
     print_giver(row, text);
     cn_table_str(table, cn_text_str(text));
-    cn_text_clear(text);
     if (row->kept_count > 0)
-        cn_duration_print(text, row->longest_kept_ns);
-    cn_table_str(table, cn_text_str(text));
+        cn_table_duration(table, row->longest_kept_ns);
+    else
+        cn_table_none(table);
     cn_table_str(table, row->taken_in);
     cn_text_clear(text);
     if (row->meanwhile)
@@ -134,8 +127,7 @@ static void print_data(struct cn_table *table, const struct cn_lock_rows *rows,
 void cn_locks_print(const struct cn_args *args, const struct cn_lock_rows *rows,
                     size_t most)
 {
-    enum cn_table_format format = cn_cli_format(args);
-    bool is_text = format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN;
+    bool is_text = cn_cli_is_for_people(args);
     bool has_meanwhile = false;
 
     for (size_t i = 0; i < rows->count; i++)
@@ -208,9 +200,7 @@ bool cn_locks_print_recorded(const struct cn_args *args, const char *path,
         if (cn_cli_format(args) == CN_TABLE_TEXT)
             print_sentence(args, &rows);
         cn_locks_print(args, &rows, most);
-        if (rows.count > most && cn_cli_format(args) == CN_TABLE_TEXT)
-            cn_cli_say(args, "%zu more %s not shown; use --rows", rows.count - most,
-                       cn_plural(rows.count - most, "row is", "rows are"));
+        cn_cli_say_left_out(args, rows.count, most);
     }
     cn_lock_rows_done(&rows);
     return ok;

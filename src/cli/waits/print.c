@@ -1,7 +1,6 @@
 #include "cli/waits/print.h"
 
 #include "analyze/wakers/sums.h"
-#include "base/duration.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "model/contexts/context.h"
@@ -108,14 +107,10 @@ static void print_text(const struct cn_args *args, const struct cn_wait_sums *su
     for (size_t i = 0; i < sums->count && i < most; i++) {
         const struct cn_wait_row *row = &sums->list[i];
 
-        cn_text_clear(&text);
-        cn_duration_print(&text, row->time_ns);
-        cn_table_str(table, cn_text_str(&text));
+        cn_table_duration(table, row->time_ns);
         cn_table_f64(table, percent(sums, row));
         cn_table_u64(table, row->count);
-        cn_text_clear(&text);
-        cn_duration_print(&text, row->longest_ns);
-        cn_table_str(table, cn_text_str(&text));
+        cn_table_duration(table, row->longest_ns);
         cn_text_clear(&text);
         cn_text_printf(&text, "%s%s", cn_wait_kind_name(row->kind),
                        row->is_inferred ? " (inferred)" : "");
@@ -174,7 +169,7 @@ static void print_data(const struct cn_args *args, const struct cn_wait_sums *su
 void cn_waits_print(const struct cn_args *args, const struct cn_wait_sums *sums,
                     bool is_path, size_t most)
 {
-    if (cn_cli_format(args) == CN_TABLE_TEXT || cn_cli_format(args) == CN_TABLE_MARKDOWN)
+    if (cn_cli_is_for_people(args))
         print_text(args, sums, is_path, most);
     else
         print_data(args, sums);

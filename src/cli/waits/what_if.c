@@ -70,10 +70,9 @@ static void print(const struct cn_args *args, const struct cn_what_if *answer,
                   const struct cn_what_if_change *changes, size_t count,
                   const char *thread)
 {
-    enum cn_table_format format = cn_cli_format(args);
     struct cn_text text = {0};
 
-    if (format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN) {
+    if (cn_cli_is_for_people(args)) {
         cn_what_if_print(answer, changes, count, thread, &text);
         cn_text_str_add(&text, "; ");
         cn_what_if_print_assumptions(answer, changes, count, &text);
