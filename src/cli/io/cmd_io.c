@@ -7,6 +7,7 @@
 #include "analyze/io/sums.h"
 #include "analyze/lens/code.h"
 #include "analyze/views/frames.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "cli/io/print.h"
 #include "cli/shell/cli.h"
@@ -29,12 +30,11 @@ struct io_view {
     struct cn_io_sums sums;
     bool *is_selected; /* by profile */
     uint64_t begin_ns, end_ns;
-    unsigned parts;
     size_t disk_count; /* requests of disks that are not shown */
 };
 
 /* What rows differ in. */
-static bool choose_parts(struct io_view *view, struct cn_error *err)
+static unsigned parts_of(const char *by)
 {
     static const struct {
         const char *name;
@@ -44,28 +44,11 @@ static bool choose_parts(struct io_view *view, struct cn_error *err)
         {"call", CN_IO_BY_CALL},
         {"function", CN_IO_BY_SITE},
     };
-    const char *by = cn_args_value(view->args, "by");
 
-    view->parts = CN_IO_BY_TARGET | CN_IO_BY_CALL | CN_IO_BY_SITE;
-    if (!by)
-        return true;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strcmp(by, known[i].name) == 0) {
-            view->parts = known[i].parts;
-            return true;
-        }
-    return cn_fail(err, CN_ERR_USAGE, "--by: '%s' is not file, call or function", by);
-}
-
-static bool select_calls(struct io_view *view, struct cn_error *err)
-{
-    const char *range = cn_args_value(view->args, "time-range");
-
-    view->end_ns = UINT64_MAX;
-    return choose_parts(view, err) &&
-           (!range || cn_view_time_parse(view->db, "time-range", range, &view->begin_ns,
-                                         &view->end_ns, err)) &&
-           cn_view_threads_select(view->args, view->db, &view->is_selected, err);
+    for (size_t i = 0; by && i < CN_COUNT_OF(known); i++)
+        if (strcmp(by, known[i].name) == 0)
+            return known[i].parts;
+    return CN_IO_BY_TARGET | CN_IO_BY_CALL | CN_IO_BY_SITE;
 }
 
 /* The calls that begin in the range. */
@@ -75,7 +58,8 @@ static void add_calls(struct io_view *view)
     bool has_disk = cn_args_has(view->args, "disk");
 
     cn_wait_sites_init(&view->sites, &view->frames, &view->codes);
-    cn_io_sums_init(&view->sums, calls, &view->sites, view->parts);
+    cn_io_sums_init(&view->sums, calls, &view->sites,
+                    parts_of(cn_args_value(view->args, "by")));
     for (size_t i = 0; i < calls->count; i++) {
         const struct cn_io_call *call = &calls->list[i];
 
@@ -92,7 +76,6 @@ static void add_calls(struct io_view *view)
 
 static bool print(const struct io_view *view, struct cn_error *err)
 {
-    size_t count = view->sums.count;
     uint64_t most;
 
     if (!cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) ||
@@ -101,9 +84,7 @@ static bool print(const struct io_view *view, struct cn_error *err)
     if (cn_cli_format(view->args) == CN_TABLE_TEXT)
         cn_io_print_all(view->args, &view->sums, cn_args_has(view->args, "disk"));
     cn_io_print(view->args, &view->sums, (size_t)most);
-    if (count > most && cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_cli_say(view->args, "%zu more %s not shown; use --rows", count - (size_t)most,
-                   cn_plural(count - (size_t)most, "row is", "rows are"));
+    cn_cli_say_left_out(view->args, view->sums.count, most);
     if (view->disk_count > 0 && cn_cli_format(view->args) == CN_TABLE_TEXT)
         cn_cli_say(view->args, "%zu %s of disks: use --disk", view->disk_count,
                    cn_plural(view->disk_count, "request", "requests"));
@@ -123,7 +104,9 @@ static bool show(struct io_view *view, struct cn_error *err)
     if (!cn_frames_build(&view->frames, view->db, NULL, err) ||
         !cn_codes_build(&view->codes, view->db, NULL, err))
         return cn_fail_in(err, "%s", view->path);
-    if (!select_calls(view, err))
+    if (!cn_view_range_select(view->args, view->db, &view->begin_ns, &view->end_ns,
+                              err) ||
+        !cn_view_threads_select(view->args, view->db, &view->is_selected, err))
         return false;
     add_calls(view);
     return print(view, err);

@@ -424,3 +424,13 @@ bool cn_view_time_parse(const struct cn_database *db, const char *option,
     *end_ns = db->begin_ns + to_ns;
     return true;
 }
+
+bool cn_view_range_select(const struct cn_args *args, const struct cn_database *db,
+                          uint64_t *begin_ns, uint64_t *end_ns, struct cn_error *err)
+{
+    const char *text = cn_args_value(args, "time-range");
+
+    *begin_ns = 0;
+    *end_ns = UINT64_MAX;
+    return !text || cn_view_time_parse(db, "time-range", text, begin_ns, end_ns, err);
+}

@@ -142,4 +142,9 @@ CN_CHECK bool cn_view_time_parse(const struct cn_database *db, const char *optio
                                  const char *text, uint64_t *begin_ns, uint64_t *end_ns,
                                  struct cn_error *err);
 
+/* That of --time-range; without the option, all times, whatever the timelines have. */
+CN_CHECK bool cn_view_range_select(const struct cn_args *args,
+                                   const struct cn_database *db, uint64_t *begin_ns,
+                                   uint64_t *end_ns, struct cn_error *err);
+
 #endif

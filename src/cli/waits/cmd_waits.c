@@ -3,17 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/lens/code.h"
-#include "analyze/views/frames.h"
 #include "analyze/wakers/causes.h"
 #include "analyze/wakers/lock_rows.h"
 #include "analyze/wakers/study.h"
-#include "base/alloc.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 #include "cli/views/options.h"
+#include "cli/views/threads.h"
 #include "cli/waits/locks.h"
 #include "cli/waits/print.h"
 #include "cli/waits/what_if.h"
@@ -26,66 +24,21 @@ struct waits_view {
     const char *path;
     struct cn_opened opened;
     struct cn_database *db; /* of `opened` */
-    struct cn_frames frames;
-    struct cn_codes codes;
-    struct cn_wait_study study;
+    struct cn_wait_source source;
     bool *is_selected; /* by profile */
     uint32_t main;     /* the first selected thread; its end is where the chain begins */
     uint64_t begin_ns, end_ns;
 };
 
-static bool is_chosen(const struct cn_thread_filter *filters, size_t count,
-                      uint32_t index, const struct cn_identity_tuple *identity)
-{
-    for (size_t i = 0; i < count; i++)
-        if (cn_thread_filter_matches(&filters[i], index, identity))
-            return true;
-    return count == 0;
-}
-
-static bool choose(struct waits_view *view, const struct cn_thread_filter *filters,
-                   size_t count, struct cn_error *err)
-{
-    struct cn_profile profile;
-
-    view->is_selected = cn_alloc(view->db->profile_count, sizeof(*view->is_selected));
-    for (uint32_t i = 0; i < view->db->profile_count; i++) {
-        if (!cn_database_profile(view->db, i, &profile, err))
-            return false;
-        view->is_selected[i] = is_chosen(filters, count, i, &profile.identity);
-    }
-    view->main = cn_wait_study_first(&view->study, view->is_selected);
-    return view->main != 0 ||
-           cn_fail(err, CN_ERR_NOT_FOUND, "%s: of no thread%s it is known when it waits",
-                   view->path, count > 0 ? " that --thread selects" : "");
-}
-
 static bool select_threads(struct waits_view *view, struct cn_error *err)
 {
-    struct cn_values threads = cn_args_values(view->args, "thread");
-    struct cn_thread_filter *filters = cn_alloc(threads.count, sizeof(*filters));
-    size_t count = 0;
-    bool ok = true;
-
-    while (ok && count < threads.count) {
-        ok = cn_thread_filter_parse(&filters[count], threads.list[count],
-                                    &view->db->kinds, err);
-        count += ok;
-    }
-    ok = ok && choose(view, filters, count, err);
-    while (count > 0)
-        cn_thread_filter_done(&filters[--count]);
-    free(filters);
-    return ok;
-}
-
-static bool select_range(struct waits_view *view, struct cn_error *err)
-{
-    const char *text = cn_args_value(view->args, "time-range");
-
-    view->end_ns = UINT64_MAX;
-    return !text || cn_view_time_parse(view->db, "time-range", text, &view->begin_ns,
-                                       &view->end_ns, err);
+    if (!cn_view_threads_select(view->args, view->db, &view->is_selected, err))
+        return false;
+    view->main = cn_wait_study_first(&view->source.study, view->is_selected);
+    return view->main != 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "%s: of no thread%s it is known when it waits",
+                   view->path,
+                   cn_args_has(view->args, "thread") ? " that --thread selects" : "");
 }
 
 static void print_sentence(const struct waits_view *view, const struct cn_wait_sums *path)
@@ -102,22 +55,15 @@ static void print_sentence(const struct waits_view *view, const struct cn_wait_s
     cn_text_done(&text);
 }
 
-static void say_hidden(const struct waits_view *view, size_t count, uint64_t most)
-{
-    if (count > most && cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_cli_say(view->args, "%zu more %s not shown; use --rows", count - (size_t)most,
-                   cn_plural(count - (size_t)most, "row is", "rows are"));
-}
-
 static bool print(struct waits_view *view, struct cn_error *err)
 {
     struct cn_wait_sums path = {0}, waits = {0};
     bool is_path = cn_args_has(view->args, "critical-path");
     uint64_t most;
     bool ok = cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) &&
-              cn_wait_study_path(&view->study, view->main, view->begin_ns, view->end_ns,
-                                 &path, err) &&
-              cn_wait_study_waits(&view->study, view->is_selected, view->begin_ns,
+              cn_wait_study_path(&view->source.study, view->main, view->begin_ns,
+                                 view->end_ns, &path, err) &&
+              cn_wait_study_waits(&view->source.study, view->is_selected, view->begin_ns,
                                   view->end_ns, &waits, err) &&
               cn_cli_fit(view->args, err);
     const struct cn_wait_sums *shown = is_path ? &path : &waits;
@@ -126,7 +72,7 @@ static bool print(struct waits_view *view, struct cn_error *err)
         if (cn_cli_format(view->args) == CN_TABLE_TEXT)
             print_sentence(view, &path);
         cn_waits_print(view->args, shown, is_path, (size_t)most);
-        say_hidden(view, shown->count, most);
+        cn_cli_say_left_out(view->args, shown->count, most);
     }
     cn_wait_sums_done(&path);
     cn_wait_sums_done(&waits);
@@ -138,8 +84,8 @@ static bool print_locks(struct waits_view *view, struct cn_error *err)
     struct cn_lock_rows rows = {0};
     uint64_t most;
     bool ok = cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) &&
-              cn_lock_rows_build(&rows, &view->study, view->is_selected, view->begin_ns,
-                                 view->end_ns, err) &&
+              cn_lock_rows_build(&rows, &view->source.study, view->is_selected,
+                                 view->begin_ns, view->end_ns, err) &&
               cn_cli_fit(view->args, err);
 
     if (ok) {
@@ -149,7 +95,7 @@ static bool print_locks(struct waits_view *view, struct cn_error *err)
                         "--off-cpu of this version records them",
                         view->path);
         cn_locks_print(view->args, &rows, (size_t)most);
-        say_hidden(view, rows.count, most);
+        cn_cli_say_left_out(view->args, rows.count, most);
     }
     cn_lock_rows_done(&rows);
     return ok;
@@ -158,10 +104,10 @@ static bool print_locks(struct waits_view *view, struct cn_error *err)
 static bool print_what_if(struct waits_view *view, struct cn_error *err)
 {
     struct cn_wait_sums names;
-    bool ok = cn_wait_sums_init(&names, view->db, &view->study.sites,
-                                view->study.tells_threads, err) &&
-              cn_waits_print_what_if(view->args, view->db, &view->study.graph,
-                                     &view->frames, view->main,
+    bool ok = cn_wait_sums_init(&names, view->db, &view->source.study.sites,
+                                view->source.study.tells_threads, err) &&
+              cn_waits_print_what_if(view->args, view->db, &view->source.study.graph,
+                                     &view->source.frames, view->main,
                                      names.names.list[names.name_of[view->main]], err);
 
     cn_wait_sums_done(&names);
@@ -188,18 +134,14 @@ static bool show(struct waits_view *view, struct cn_error *err)
         return false;
     if (cn_cli_kinds_of(&view->opened) == CN_FOR_RECORDINGS)
         return show_recorded(view, err);
-    cn_opened_close(&view->opened);
-    view->opened = (struct cn_opened){0};
-    if (!cn_view_open(&view->opened, view->args, view->path, NULL, err))
+    if (!cn_cli_load(&view->opened, view->args, CN_CONTEXTS, err))
         return false;
+    cn_cli_warn_opened(view->args, &view->opened);
     view->db = view->opened.db;
-    if (!cn_frames_build(&view->frames, view->db, NULL, err) ||
-        !cn_codes_build(&view->codes, view->db, NULL, err))
+    if (!cn_wait_source_build(&view->source, view->db, err))
         return cn_fail_in(err, "%s", view->path);
-    if (!cn_wait_study_build(&view->study, view->db, &view->frames, &view->codes, err))
-        return cn_fail_in(err, "%s", view->path);
-    view->study.tells_threads = cn_args_has(view->args, "per-thread");
-    if (view->study.graph.wakeup_count == 0)
+    view->source.study.tells_threads = cn_args_has(view->args, "per-thread");
+    if (view->source.study.graph.wakeup_count == 0)
         cn_cli_warn(view->args,
                     "%s has no wake-ups: for whom threads wait is unknown; cairn sample "
                     "--off-cpu records them as root",
@@ -208,7 +150,8 @@ static bool show(struct waits_view *view, struct cn_error *err)
         return false;
     if (cn_args_has(view->args, CN_WAITS_WHAT_IF))
         return print_what_if(view, err);
-    return select_range(view, err) &&
+    return cn_view_range_select(view->args, view->db, &view->begin_ns, &view->end_ns,
+                                err) &&
            (cn_args_has(view->args, "locks") ? print_locks(view, err) : print(view, err));
 }
 
@@ -220,9 +163,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
               show(&view, err) && cn_cli_check_opened(&view.opened, err);
 
     free(view.is_selected);
-    cn_wait_study_done(&view.study);
-    cn_codes_done(&view.codes);
-    cn_frames_done(&view.frames);
+    cn_wait_source_done(&view.source);
     cn_opened_close(&view.opened);
     return ok;
 }
