@@ -226,4 +226,17 @@ static inline void cn_call_stack_leave_quick(struct cn_call_stack *stack,
     out->has_time = true;
 }
 
+/* Enter or leave as the next call does, where only the open calls matter. */
+static inline void cn_call_stack_follow(struct cn_call_stack *stack,
+                                        const struct cn_call *call,
+                                        const struct cn_call_batch *batch)
+{
+    struct cn_call_end ended;
+
+    if (call->kind == CN_CALL_ENTER)
+        (void)cn_call_stack_enter_quick(stack, call, batch);
+    else if (call->kind == CN_CALL_EXIT)
+        cn_call_stack_leave_quick(stack, call, &ended);
+}
+
 #endif

@@ -47,7 +47,8 @@ static struct cn_task_walk *walk_new(const struct cn_call_visit *visit, uint32_t
     walk->clock.rec = query->rec;
     cn_call_stack_init(&walk->stack, query->rec, query->filter, query->tasks[slot],
                        query->range.first_ns > 0, is_on ? is_on : &walk->is_on);
-    visit->visitor->begin(visit->arg, walk);
+    if (visit->visitor->begin)
+        visit->visitor->begin(visit->arg, walk);
     return walk;
 }
 
@@ -90,14 +91,21 @@ static void count(const struct cn_call_visit *visit, struct cn_task_walk *walk,
     cn_call_feed_close(&feed);
 }
 
+static void end_walk(const struct cn_call_visit *visit, struct cn_task_walk *walk,
+                     unsigned worker)
+{
+    if (visit->visitor->end)
+        visit->visitor->end(visit->arg, walk, worker);
+    visit->visitor->merge(visit->arg, walk, worker);
+}
+
 /* A task was counted to its end, or to its damage. */
 static void finish_task(const struct visit_run *run, struct cn_task_walk *walk,
                         unsigned worker)
 {
     const struct cn_call_visit *visit = run->visit;
 
-    visit->visitor->end(visit->arg, walk, worker);
-    visit->visitor->merge(visit->arg, walk, worker);
+    end_walk(visit, walk, worker);
     run->ends[walk->slot] = (struct task_end){walk->is_damaged, walk->damage};
     walk_free(visit, walk);
 }
@@ -347,8 +355,7 @@ static bool visit_merged(const struct cn_call_visit *visit,
         visit->visitor->count(visit->arg, walks[next.slot], &batch);
     }
     for (uint32_t i = 0; i < query->task_count; i++) {
-        visit->visitor->end(visit->arg, walks[i], 0);
-        visit->visitor->merge(visit->arg, walks[i], 0);
+        end_walk(visit, walks[i], 0);
         walk_free(visit, walks[i]);
     }
     free(walks);

@@ -33,7 +33,7 @@ struct cn_task_walk {
 struct cn_call_visitor {
     size_t walk_size;
 
-    /* Prepare a walk, which is zeroed after its first member, and release it. */
+    /* Prepare a walk, which is zeroed after its first member, and release it. `begin` may be NULL. */
     void (*begin)(void *arg, struct cn_task_walk *walk);
     void (*done)(void *arg, struct cn_task_walk *walk);
 
@@ -50,7 +50,7 @@ struct cn_call_visitor {
     void (*resume)(void *arg, struct cn_task_walk *walk, const struct cn_task_walk *part,
                    struct cn_call_frame *frame);
 
-    /* All calls of a task were counted. */
+    /* All calls of a task were counted. May be NULL. */
     void (*end)(void *arg, struct cn_task_walk *walk, unsigned worker);
     /* Add what a walk counted to the result of a worker. */
     void (*merge)(void *arg, const struct cn_task_walk *walk, unsigned worker);

@@ -131,18 +131,6 @@ static void take_event(const struct memory_build *build, struct memory_walk *wal
     use->allocations[build->list[walk->during].group]++;
 }
 
-static void follow(struct memory_walk *walk, const struct cn_call *call,
-                   const struct cn_call_batch *batch)
-{
-    struct cn_call_stack *stack = &walk->base.stack;
-    struct cn_call_end ended;
-
-    if (call->kind == CN_CALL_ENTER)
-        (void)cn_call_stack_enter_quick(stack, call, batch);
-    else if (call->kind == CN_CALL_EXIT)
-        cn_call_stack_leave_quick(stack, call, &ended);
-}
-
 static void walk_begin(void *arg, struct cn_task_walk *base)
 {
     const struct memory_build *build = arg;
@@ -175,15 +163,8 @@ static void walk_count(void *arg, struct cn_task_walk *base,
         for (; walk->has_event && walk->event.time_ns < cn_call_recorded_ns(batch, call);
              read_event(build, walk))
             take_event(build, walk);
-        follow(walk, call, batch);
+        cn_call_stack_follow(&walk->base.stack, call, batch);
     }
-}
-
-static void walk_end(void *arg, struct cn_task_walk *base, unsigned worker)
-{
-    (void)arg;
-    (void)base;
-    (void)worker;
 }
 
 static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
@@ -252,7 +233,6 @@ bool cn_why_memory_find(struct cn_why_memory *out, const struct cn_why *why,
         .begin = walk_begin,
         .done = walk_done,
         .count = walk_count,
-        .end = walk_end,
         .merge = walk_merge,
     };
     unsigned worker_count = workers > 0 ? workers : 1;

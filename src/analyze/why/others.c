@@ -72,24 +72,6 @@ static void look(const struct others_build *build, struct others_walk *walk,
     }
 }
 
-static void follow(struct others_walk *walk, const struct cn_call *call,
-                   const struct cn_call_batch *batch)
-{
-    struct cn_call_stack *stack = &walk->base.stack;
-    struct cn_call_end ended;
-
-    if (call->kind == CN_CALL_ENTER)
-        (void)cn_call_stack_enter_quick(stack, call, batch);
-    else if (call->kind == CN_CALL_EXIT)
-        cn_call_stack_leave_quick(stack, call, &ended);
-}
-
-static void walk_begin(void *arg, struct cn_task_walk *base)
-{
-    (void)arg;
-    (void)base;
-}
-
 static void walk_done(void *arg, struct cn_task_walk *base)
 {
     (void)arg;
@@ -108,15 +90,8 @@ static void walk_count(void *arg, struct cn_task_walk *base,
         while (walk->next < build->moment_count &&
                build->moments[walk->next].time_ns < cn_call_recorded_ns(batch, call))
             look(build, walk, &build->moments[walk->next++]);
-        follow(walk, call, batch);
+        cn_call_stack_follow(&walk->base.stack, call, batch);
     }
-}
-
-static void walk_end(void *arg, struct cn_task_walk *base, unsigned worker)
-{
-    (void)arg;
-    (void)base;
-    (void)worker;
 }
 
 static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
@@ -190,10 +165,8 @@ bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
 {
     static const struct cn_call_visitor visitor = {
         .walk_size = sizeof(struct others_walk),
-        .begin = walk_begin,
         .done = walk_done,
         .count = walk_count,
-        .end = walk_end,
         .merge = walk_merge,
     };
     unsigned worker_count = workers > 0 ? workers : 1;
