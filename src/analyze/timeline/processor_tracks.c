@@ -4,6 +4,7 @@
 
 #include "analyze/timeline/occupancy.h"
 #include "base/alloc.h"
+#include "base/search.h"
 #include "model/thread_runs.h"
 
 /* The time of one thread in a column, while its runs are read. */
@@ -117,17 +118,9 @@ static void add_run(struct tracks_builder *builder, uint32_t thread,
 /* The first run that ends after the begin of the range. */
 static size_t first_run(const struct cn_thread_runs *runs, uint64_t begin_ns)
 {
-    size_t low = 0, high = runs->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (runs->list[middle].end_ns <= begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return runs->count > 0 ? cn_search_u64(&runs->list->end_ns, runs->count,
+                                           sizeof(*runs->list), begin_ns)
+                           : 0;
 }
 
 static void add_thread(struct tracks_builder *builder, uint32_t thread)

@@ -5,6 +5,7 @@
 #include "analyze/views/frames.h"
 #include "analyze/wakers/kernel_names.h"
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "model/contexts/database.h"
 #include "model/locks.h"
@@ -362,4 +363,15 @@ const struct cn_waited *cn_wait_graph_find(const struct cn_wait_graph *graph,
     return low < graph->first_of[profile + 1] && graph->list[low].begin_ns == begin_ns
                ? &graph->list[low]
                : NULL;
+}
+
+/* The waits of a thread are in order, and do not overlap. */
+size_t cn_wait_graph_after(const struct cn_wait_graph *graph, uint32_t profile,
+                           uint64_t time_ns)
+{
+    size_t first = graph->first_of[profile];
+
+    return first + cn_search_u64(&graph->list[first].end_ns,
+                                 graph->first_of[profile + 1] - first,
+                                 sizeof(*graph->list), time_ns);
 }

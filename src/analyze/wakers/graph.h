@@ -80,6 +80,10 @@ void cn_wait_graph_done(struct cn_wait_graph *graph);
 const struct cn_waited *cn_wait_graph_find(const struct cn_wait_graph *graph,
                                            uint32_t profile, uint64_t begin_ns);
 
+/* The first wait of a thread that ends after a time, in the list; first_of[profile + 1]: there is none. */
+size_t cn_wait_graph_after(const struct cn_wait_graph *graph, uint32_t profile,
+                           uint64_t time_ns);
+
 /* True for kinds of waits that another thread of the data has ended. */
 static inline bool cn_wait_is_for_thread(const struct cn_waited *wait)
 {

@@ -120,20 +120,11 @@ static const struct cn_waited *acquired(const struct row_build *b,
                                         const struct cn_waited *wait)
 {
     const struct cn_wait_graph *graph = &b->study->graph;
-    size_t low = graph->first_of[wait->waker], high = graph->first_of[wait->waker + 1];
-    size_t first = low;
+    size_t at = cn_wait_graph_after(graph, wait->waker, wait->woken_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (graph->list[middle].end_ns <= wait->woken_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = 0; low > first && i < SEEN_MAX; i++)
-        if (graph->list[--low].lock == wait->lock)
-            return &graph->list[low];
+    for (size_t i = 0; at > graph->first_of[wait->waker] && i < SEEN_MAX; i++)
+        if (graph->list[--at].lock == wait->lock)
+            return &graph->list[at];
     return NULL;
 }
 
@@ -241,15 +232,15 @@ bool cn_lock_rows_build(struct cn_lock_rows *rows, const struct cn_wait_study *s
     struct row_build b = {.rows = rows, .study = study};
 
     *rows = (struct cn_lock_rows){0};
-    if (!cn_wait_sums_init(&b.names, study->db, &study->sites, study->tells_threads, err))
-        return false;
-    for (size_t i = 0; i < study->graph.count; i++) {
+    bool ok =
+        cn_wait_sums_init(&b.names, study->db, &study->sites, study->tells_threads, err);
+    for (size_t i = 0; ok && i < study->graph.count; i++) {
         const struct cn_waited *wait = &study->graph.list[i];
 
         if (wait->lock != 0 && (!is_chosen || is_chosen[wait->profile]))
             add_wait(&b, wait, begin_ns, end_ns);
     }
-    bool ok = explain(&b, err);
+    ok = ok && explain(&b, err);
     cn_lock_rows_finish(rows);
     cn_wait_sums_done(&b.names);
     cn_map_done(&b.row_of);

@@ -68,23 +68,6 @@ bool cn_wait_study_path(const struct cn_wait_study *study, uint32_t profile,
     return ok;
 }
 
-/* The first wait of a thread that ends after a time: they are in order, and do not overlap. */
-static size_t first_after(const struct cn_wait_graph *graph, uint32_t profile,
-                          uint64_t time_ns)
-{
-    size_t low = graph->first_of[profile], high = graph->first_of[profile + 1];
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (graph->list[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chosen,
                          uint64_t begin_ns, uint64_t end_ns, struct cn_wait_sums *out,
                          struct cn_error *err)
@@ -97,7 +80,7 @@ bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chose
     for (uint32_t profile = 0; profile < graph->profile_count; profile++) {
         if (is_chosen && !is_chosen[profile])
             continue;
-        for (size_t i = first_after(graph, profile, begin_ns);
+        for (size_t i = cn_wait_graph_after(graph, profile, begin_ns);
              i < graph->first_of[profile + 1] && graph->list[i].begin_ns < end_ns; i++)
             cn_wait_sums_add(out, &graph->list[i], begin_ns, end_ns);
     }
