@@ -6,11 +6,8 @@
 
 void cn_mpi_builder_init(struct cn_mpi_builder *builder, struct cn_mpi_run *run)
 {
-    *builder = (struct cn_mpi_builder){.run = run,
-                                       .path = CN_NONE,
-                                       .call_path = CN_NONE,
-                                       .phase_path = CN_NONE,
-                                       .before = CN_NONE};
+    *builder = (struct cn_mpi_builder){
+        .run = run, .path = CN_NONE, .call_path = CN_NONE, .phase_path = CN_NONE};
 }
 
 void cn_mpi_builder_done(struct cn_mpi_builder *builder)

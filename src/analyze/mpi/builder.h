@@ -18,7 +18,6 @@ struct cn_mpi_builder {
     uint32_t path, call_path, phase_path; /* where it is; CN_NONE: in no such function */
     uint64_t since_ns;
     bool has_begun;
-    uint32_t before, previous; /* paths of the call and of the one before */
     struct cn_mpi_cost *costs; /* by path; `path` is set if it has any */
     uint64_t *gap_ns;          /* by path: since the last call */
     uint32_t *gap_paths;       /* those with time */

@@ -191,8 +191,9 @@ static struct process_calls *read_processes(struct cn_mpi_run *run,
                                             const struct cn_recording *rec, size_t *count)
 {
     struct calls_reader r = {.run = run};
-    struct process_calls *list = cn_alloc(rec->task_count, sizeof(*list));
+    struct process_calls *list = cn_alloc((size_t)rec->task_count + 1, sizeof(*list));
     struct cn_error err = {0};
+    struct cn_map at = {0};
 
     *count = 0;
     if (!cn_all_calls_init(&r.all, rec, &err)) {
@@ -206,16 +207,16 @@ static struct process_calls *read_processes(struct cn_mpi_run *run,
         r.name_of[i] = CN_NONE;
     for (uint32_t i = 0; i < r.all.query.task_count; i++) {
         uint32_t task = r.all.query.tasks[i];
-        size_t at = 0;
+        struct process_calls *process =
+            &list[*cn_map_at(&at, rec->tasks[task].pid, (uint32_t)*count)];
 
-        while (at < *count && list[at].pid != rec->tasks[task].pid)
-            at++;
-        *count += at == *count;
-        list[at].pid = rec->tasks[task].pid;
+        *count += process == &list[*count];
+        process->pid = rec->tasks[task].pid;
         bool is_read = read_task(&r, task, &err);
-        take_task(&r, &list[at], is_read, &err);
+        take_task(&r, process, is_read, &err);
     }
     free(r.name_of);
+    cn_map_done(&at);
     cn_map_done(&r.comms);
     cn_all_calls_done(&r.all);
     return list;

@@ -55,6 +55,18 @@ static double ratio_of(const struct cn_mpi_column *column, unsigned ratio)
     }
 }
 
+struct cn_table *cn_mpi_table(const struct cn_args *args, const struct cn_column *from,
+                              size_t count, struct cn_column *columns)
+{
+    for (size_t i = 0; i < count; i++) {
+        columns[i] = from[i];
+        if (!cn_cli_is_for_people(args) && columns[i].align == CN_ALIGN_RIGHT)
+            columns[i].kind =
+                cn_ends_with(columns[i].name, "_ns") ? CN_COLUMN_U64 : CN_COLUMN_F64;
+    }
+    return cn_cli_table(args, columns, count);
+}
+
 void cn_mpi_cell_ratio(struct cn_table *table, double value, bool is_text)
 {
     struct cn_text text = {0};
@@ -209,24 +221,12 @@ static const struct cn_column wait_columns[] = {
 
 enum { WAIT_COLUMNS = sizeof(wait_columns) / sizeof(wait_columns[0]) };
 
-/* The same columns with times as numbers. */
-static struct cn_table *begin_waits(const struct cn_args *args,
-                                    struct cn_column columns[static WAIT_COLUMNS])
-{
-    for (unsigned i = 0; i < WAIT_COLUMNS; i++) {
-        columns[i] = wait_columns[i];
-        if (!cn_cli_is_for_people(args) && cn_ends_with(columns[i].name, "_ns"))
-            columns[i].kind = CN_COLUMN_U64;
-    }
-    return cn_cli_table(args, columns, WAIT_COLUMNS);
-}
-
 void cn_mpi_print_waits(const struct cn_args *args, const struct cn_mpi_run *run,
                         const struct cn_mpi_waits *waits, size_t most)
 {
     bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[WAIT_COLUMNS];
-    struct cn_table *table = begin_waits(args, columns);
+    struct cn_table *table = cn_mpi_table(args, wait_columns, WAIT_COLUMNS, columns);
     uint64_t all_ns = waits->known_ns + waits->unknown_ns;
 
     for (size_t i = 0; i < waits->count && (!is_text || i < most); i++) {

@@ -12,19 +12,6 @@
 #include "cli/mpi/print.h"
 #include "cli/shell/cli.h"
 
-/* Columns for people, whose times and ratios are texts, or for programs. */
-static struct cn_table *begin(const struct cn_args *args, const struct cn_column *from,
-                              size_t count, struct cn_column *columns)
-{
-    for (size_t i = 0; i < count; i++) {
-        columns[i] = from[i];
-        if (!cn_cli_is_for_people(args) && columns[i].align == CN_ALIGN_RIGHT)
-            columns[i].kind =
-                cn_ends_with(columns[i].name, "_ns") ? CN_COLUMN_U64 : CN_COLUMN_F64;
-    }
-    return cn_cli_table(args, columns, count);
-}
-
 #define NUMBER(key, heading)                                                           \
     {                                                                                  \
         .name = key, .title = heading, .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT \
@@ -62,7 +49,8 @@ size_t cn_mpi_print_contexts(const struct cn_args *args, const struct cn_mpi_run
 {
     bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[CONTEXT_COLUMNS];
-    struct cn_table *table = begin(args, context_columns, CONTEXT_COLUMNS, columns);
+    struct cn_table *table =
+        cn_mpi_table(args, context_columns, CONTEXT_COLUMNS, columns);
     size_t count;
     struct cn_mpi_path_row *rows = cn_mpi_path_rows(run, is_text ? 0.01 : 0, &count);
 
@@ -96,7 +84,7 @@ bool cn_mpi_print_iterations(const struct cn_args *args, const struct cn_mpi_run
     if (!cn_mpi_iterations(run, rows, err))
         return false;
     shares = cn_mpi_shares(run, *rows);
-    table = begin(args, iteration_columns, ITERATION_COLUMNS, columns);
+    table = cn_mpi_table(args, iteration_columns, ITERATION_COLUMNS, columns);
     for (size_t i = 0; i < *rows && (!is_text || i < most); i++) {
         struct cn_mpi_efficiency e;
 
@@ -128,7 +116,7 @@ size_t cn_mpi_print_ranks(const struct cn_args *args, const struct cn_mpi_run *r
 {
     bool is_text = cn_cli_is_for_people(args);
     struct cn_column columns[RANK_COLUMNS];
-    struct cn_table *table = begin(args, rank_columns, RANK_COLUMNS, columns);
+    struct cn_table *table = cn_mpi_table(args, rank_columns, RANK_COLUMNS, columns);
     uint64_t *caused_ns = cn_mpi_caused(run);
 
     for (uint32_t i = 0; i < run->count && (!is_text || i < most); i++) {
