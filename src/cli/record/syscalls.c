@@ -1,6 +1,7 @@
 #include "cli/record/syscalls.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,20 +26,31 @@
 #define FILE_NAME  "syscalls.perf.data"
 #define OWN_MEMORY "/.cairn-record-"
 
-/* What the process answers: an empty text if it samples, or why not. */
-enum { ANSWER_LEN = sizeof(((struct cn_error *)0)->text) };
+/* What the process answers, when it samples or cannot, and once more at the end. */
+struct answer {
+    char failure[sizeof(((struct cn_error *)0)->text)]; /* empty: there is none */
+    uint64_t lost_count;
+};
 
-static void answer(int connection, const char *text)
+static void answer(int connection, const char *failure, uint64_t lost_count)
 {
-    char bytes[ANSWER_LEN] = "";
+    struct answer bytes = {.lost_count = lost_count};
 
-    (void)memccpy(bytes, text, '\0', sizeof(bytes) - 1);
-    (void)!send(connection, bytes, sizeof(bytes), MSG_NOSIGNAL);
+    (void)memccpy(bytes.failure, failure, '\0', sizeof(bytes.failure) - 1);
+    (void)!send(connection, &bytes, sizeof(bytes), MSG_NOSIGNAL);
+}
+
+static bool receive(int connection, struct answer *out)
+{
+    bool ok = recv(connection, out, sizeof(*out), MSG_WAITALL) == sizeof(*out);
+
+    out->failure[sizeof(out->failure) - 1] = '\0';
+    return ok;
 }
 
 static void say_started(void *arg)
 {
-    answer(*(const int *)arg, "");
+    answer(*(const int *)arg, "", 0);
 }
 
 static char *file_path(const struct cn_record_syscalls *s)
@@ -46,7 +58,7 @@ static char *file_path(const struct cn_record_syscalls *s)
     return cn_strprintf("%s/" FILE_NAME, s->folder);
 }
 
-/* The other process: sample the one whose number arrives, until the connection is closed. */
+/* The other process: sample the one whose number arrives, until the connection is shut down. */
 static void run_helper(const struct cn_record_syscalls *s, int connection)
 {
     static const char *const events[] = {"dummy"};
@@ -73,25 +85,25 @@ static void run_helper(const struct cn_record_syscalls *s, int connection)
         .arg = &connection,
     };
 
-    if (!cn_sample_run(&options, &result, &err))
-        answer(connection, err.text);
+    if (cn_sample_run(&options, &result, &err))
+        answer(connection, result.failure.text, result.lost_count);
+    else
+        answer(connection, err.text, 0);
 }
 
 /* The process that will run the program waits meanwhile. */
 static void prepare(void *arg, pid_t pid)
 {
     struct cn_record_syscalls *s = arg;
-    char text[ANSWER_LEN] = "the process that samples them ended";
+    struct answer answer = {.failure = "the process that samples them ended"};
 
     s->is_on = send(s->connection, &pid, sizeof(pid), MSG_NOSIGNAL) == sizeof(pid) &&
-               recv(s->connection, text, sizeof(text), MSG_WAITALL) == sizeof(text) &&
-               !text[0];
-    text[sizeof(text) - 1] = '\0';
+               receive(s->connection, &answer) && !answer.failure[0];
     if (!s->is_on && geteuid() != 0)
         cn_cli_warn(s->args, "system calls not recorded: only root may see them; sudo "
                              "cairn record --syscalls records them");
     else if (!s->is_on)
-        cn_cli_warn(s->args, "system calls not recorded: %s", text);
+        cn_cli_warn(s->args, "system calls not recorded: %s", answer.failure);
 }
 
 bool cn_record_syscalls_begin(struct cn_record_syscalls *s, const struct cn_args *args,
@@ -210,34 +222,37 @@ static bool convert(struct cn_record_syscalls *s, const char *dir, struct cn_byt
     return ok;
 }
 
-/* Returns the status of the process. */
-static int end_helper(struct cn_record_syscalls *s)
+/* False if the process has no answer. */
+static bool end_helper(struct cn_record_syscalls *s, struct answer *out)
 {
-    int status = 0;
-
-    (void)close(s->connection);
-    s->connection = -1;
-    while (waitpid(s->helper, &status, 0) < 0 && errno == EINTR)
+    (void)shutdown(s->connection, SHUT_WR);
+    bool ok = receive(s->connection, out);
+    while (waitpid(s->helper, NULL, 0) < 0 && errno == EINTR)
         continue;
     s->helper = 0;
-    return status;
+    return ok;
 }
 
 bool cn_record_syscalls_end(struct cn_record_syscalls *s, const char *dir,
                             struct cn_error *err)
 {
     struct cn_file file = {0};
-    int status;
+    struct answer answer;
     char *path;
 
     if (s->helper == 0)
         return true;
-    status = end_helper(s);
+    bool has_answer = end_helper(s, &answer);
     if (!s->is_on)
         return true;
-    if (status != 0)
+    if (!has_answer)
         return cn_fail(err, CN_ERR_IO,
                        "--syscalls: the process that sampled them did not end well");
+    if (answer.failure[0])
+        cn_cli_warn(s->args, "system calls are missing: %s", answer.failure);
+    if (answer.lost_count > 0)
+        cn_cli_warn(s->args, "%" PRIu64 " record%s of system calls lost",
+                    answer.lost_count, cn_plural(answer.lost_count, "", "s"));
     path = file_path(s);
     bool ok = cn_file_open(&file, path, err) && convert(s, dir, file.bytes, err);
     cn_file_close(&file);
@@ -247,10 +262,13 @@ bool cn_record_syscalls_end(struct cn_record_syscalls *s, const char *dir,
 
 void cn_record_syscalls_close(struct cn_record_syscalls *s)
 {
+    struct answer ignored;
     char *path;
 
     if (s->helper > 0)
-        (void)end_helper(s);
+        (void)end_helper(s, &ignored);
+    if (s->folder && s->connection >= 0)
+        (void)close(s->connection);
     if (!s->folder)
         return;
     path = file_path(s);

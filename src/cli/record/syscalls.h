@@ -30,7 +30,6 @@ struct cn_record_syscalls {
     bool is_on;     /* it samples */
     char *folder;   /* with what it writes */
     size_t count;
-    uint64_t lost_count;
 };
 
 /* Start the process. The options must outlive the launch. */
