@@ -428,21 +428,16 @@ static PyObject *whole_table(PyObject *self,
     return table_new(table, err);
 }
 
+static struct cairn_table *read_launches(struct cairn_data *data, struct cairn_error *err)
+{
+    return cairn_data_shape(data) == CAIRN_DATABASE ? cairn_database_launches(data, err)
+                                                    : cairn_recording_launches(data, err);
+}
+
 static PyObject *data_launches(PyObject *self, PyObject *unused)
 {
-    struct cairn_error *err;
-    struct cairn_table *table;
-    struct cairn_data *data = data_begin(self);
-
     (void)unused;
-    if (!data)
-        return NULL;
-    err = cairn_error_new();
-    WITHOUT_GIL(table = cairn_data_shape(data) == CAIRN_DATABASE
-                            ? cairn_database_launches(data, err)
-                            : cairn_recording_launches(data, err));
-    data_end(self);
-    return table_new(table, err);
+    return whole_table(self, read_launches);
 }
 
 static PyObject *data_waits(PyObject *self, PyObject *unused)
@@ -578,17 +573,8 @@ static PyObject *data_calls(PyObject *self, PyObject *args)
 
 static PyObject *data_flows(PyObject *self, PyObject *unused)
 {
-    struct cairn_data *data = data_begin(self);
-    struct cairn_error *err;
-    struct cairn_table *table;
-
     (void)unused;
-    if (!data)
-        return NULL;
-    err = cairn_error_new();
-    WITHOUT_GIL(table = cairn_recording_flows(data, err));
-    data_end(self);
-    return table_new(table, err);
+    return whole_table(self, cairn_recording_flows);
 }
 
 static PyMethodDef data_methods[] = {

@@ -237,13 +237,8 @@ static void tell_leaks(const struct cn_args *args, const struct cn_launch_leaks 
         cn_text_str_add(&text, ") that were live at the end: no pointer leads to them");
         cn_cli_say(args, "%s", cn_text_str(&text));
     }
-    if (leaks->checked_count < leaks->program_count)
-        cn_cli_say(args, "leaks of %" PRIu64 " program%s are unknown: %s",
-                   leaks->program_count - leaks->checked_count,
-                   cn_plural(leaks->program_count - leaks->checked_count, "", "s"),
-                   leaks->failure[0] ? leaks->failure
-                                     : "it was ended by a signal or _exit(), became "
-                                       "another one, or was forked");
+    cn_record_tell_unchecked(args, leaks->program_count, leaks->checked_count,
+                             leaks->failure);
     cn_text_done(&text);
 }
 

@@ -540,6 +540,18 @@ void cn_record_tell_gpu(const struct cn_args *args, bool is_used, char *notes)
             cn_cli_say(args, "GPU work is missing: %s", line);
 }
 
+void cn_record_tell_unchecked(const struct cn_args *args, uint64_t program_count,
+                              uint64_t checked_count, const char *failure)
+{
+    if (checked_count < program_count)
+        cn_cli_say(args, "leaks of %" PRIu64 " program%s are unknown: %s",
+                   program_count - checked_count,
+                   cn_plural(program_count - checked_count, "", "s"),
+                   failure[0] ? failure
+                              : "it was ended by a signal or _exit(), became another "
+                                "one, or was forked");
+}
+
 void cn_record_tell_ranges(const struct cn_args *args, uint64_t count)
 {
     const char *other = getenv(CN_GPU_NVTX_ENV);

@@ -210,6 +210,11 @@ bool cn_record_has_gpu(const struct cn_args *args);
  * NULL: none. */
 void cn_record_tell_gpu(const struct cn_args *args, bool is_used, char *notes);
 
+/* With --leaks: say of how many programs it is unknown what leaked, and why one was not checked ("": it did not
+ * ask). */
+void cn_record_tell_unchecked(const struct cn_args *args, uint64_t program_count,
+                              uint64_t checked_count, const char *failure);
+
 /* With --nvtx: say so if there are no ranges. */
 void cn_record_tell_ranges(const struct cn_args *args, uint64_t count);
 

@@ -62,7 +62,7 @@ static void tell_missing(const struct cn_args *args,
                    100 * (double)result->unknown_count / all);
 }
 
-/* Say of how many programs it is unknown what leaked. */
+/* Say what leaked, and of how many programs it is unknown. */
 static void tell_leaks(const struct cn_args *args,
                        const struct cn_sample_leaks_result *leaks)
 {
@@ -73,13 +73,8 @@ static void tell_leaks(const struct cn_args *args,
                    "%s",
                    leaks->leaked_count, cn_plural(leaks->leaked_count, "", "s"),
                    cn_plural(leaks->leaked_count, "it", "them"));
-    if (leaks->checked_count < leaks->program_count)
-        cn_cli_say(args, "leaks of %" PRIu64 " program%s are unknown: %s",
-                   leaks->program_count - leaks->checked_count,
-                   cn_plural(leaks->program_count - leaks->checked_count, "", "s"),
-                   leaks->failure[0] ? leaks->failure
-                                     : "it was ended by a signal or _exit(), became "
-                                       "another one, or was forked");
+    cn_record_tell_unchecked(args, leaks->program_count, leaks->checked_count,
+                             leaks->failure);
 }
 
 /* Say what probes in running processes cost, and whether they were taken out for it. */
