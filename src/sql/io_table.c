@@ -28,20 +28,15 @@ static void add_call(struct cn_rows_table *table, const struct cn_io_calls *call
 
     cn_rows_integer(table, call->profile);
     cn_rows_integer(table, call->begin_ns);
-    if (call->end_ns != 0)
-        cn_rows_integer(table, call->end_ns);
-    else
-        cn_rows_null(table);
+    cn_rows_known(table, call->end_ns);
     cn_rows_text(table, kind->name);
     cn_rows_text(table, cn_io_kind_name((enum cn_io_kind)kind->kind));
     if (call->descriptor >= 0)
         cn_rows_integer(table, (uint64_t)call->descriptor);
     else
         cn_rows_null(table);
-    if (call->target < calls->target_count)
-        cn_rows_text(table, calls->targets[call->target]);
-    else
-        cn_rows_null(table);
+    cn_rows_text(table, call->target < calls->target_count ? calls->targets[call->target]
+                                                           : NULL);
     if (call->end_ns != 0)
         cn_rows_integer(table, (uint64_t)call->result);
     else

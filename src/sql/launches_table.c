@@ -29,14 +29,6 @@ static const struct cn_table_shape of_recording = {
                 {"bytes", CN_CELL_INTEGER}},
 };
 
-static void add_or_null(struct cn_rows_table *table, uint64_t value, uint64_t none)
-{
-    if (value != none)
-        cn_rows_integer(table, value);
-    else
-        cn_rows_null(table);
-}
-
 static bool add_launched(struct cn_table_rows *rows, struct cn_error *err)
 {
     struct cn_launched launched;
@@ -52,8 +44,8 @@ static bool add_launched(struct cn_table_rows *rows, struct cn_error *err)
         cn_rows_integer(&table, op->launch.from_ns);
         cn_rows_integer(&table, op->launch.to_profile);
         cn_rows_integer(&table, op->launch.to_ns);
-        add_or_null(&table, op->end_ns, 0);
-        add_or_null(&table, op->context, 0);
+        cn_rows_known(&table, op->end_ns);
+        cn_rows_known(&table, op->context);
         cn_rows_row(&table);
     }
     cn_rows_end(&table);
@@ -73,12 +65,12 @@ static bool add_operations(struct cn_table_rows *rows, struct cn_error *err)
 
         if (op->stream == CN_NONE)
             continue;
-        add_or_null(&table, op->thread, CN_NONE);
-        add_or_null(&table, op->thread != CN_NONE ? op->launch_ns : 0, 0);
-        add_or_null(&table, work->streams[op->stream].thread, CN_NONE);
+        cn_rows_index(&table, op->thread);
+        cn_rows_known(&table, op->thread != CN_NONE ? op->launch_ns : 0);
+        cn_rows_index(&table, work->streams[op->stream].thread);
         cn_rows_integer(&table, op->begin_ns);
         cn_rows_integer(&table, op->end_ns);
-        add_or_null(&table, op->place, CN_NONE);
+        cn_rows_index(&table, op->place);
         cn_rows_integer(&table, op->bytes);
         cn_rows_row(&table);
     }

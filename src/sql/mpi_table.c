@@ -23,13 +23,10 @@ static const struct cn_table_shape mpi_waits_shape = {
 static void add_path(struct cn_rows_table *table, const struct cn_mpi_run *run,
                      uint32_t path, struct cn_text *text)
 {
-    if (path == CN_NONE) {
-        cn_rows_null(table);
-        return;
-    }
     cn_text_clear(text);
-    cn_mpi_path_print(run, path, text);
-    cn_rows_text(table, cn_text_str(text));
+    if (path != CN_NONE)
+        cn_mpi_path_print(run, path, text);
+    cn_rows_text(table, path != CN_NONE ? cn_text_str(text) : NULL);
 }
 
 static void add_call(struct cn_rows_table *table, const struct cn_mpi_run *run,
@@ -48,10 +45,7 @@ static void add_call(struct cn_rows_table *table, const struct cn_mpi_run *run,
     cn_rows_text(table, cn_mpi_cause_names[call->cause]);
     cn_rows_text(table, run->names.list[run->paths[call->path].name]);
     add_path(table, run, call->path, text);
-    if (is_known)
-        cn_rows_integer(table, run->ranks[call->late_rank].number);
-    else
-        cn_rows_null(table);
+    cn_rows_index(table, is_known ? run->ranks[call->late_rank].number : CN_NONE);
     add_path(table, run, is_known ? call->late_path : CN_NONE, text);
     cn_rows_row(table);
 }

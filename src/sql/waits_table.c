@@ -23,14 +23,6 @@ static const struct cn_table_shape waits_shape = {
                 {"lock_address", CN_CELL_INTEGER}},
 };
 
-static void add_id(struct cn_rows_table *table, uint32_t id)
-{
-    if (id != 0)
-        cn_rows_integer(table, id);
-    else
-        cn_rows_null(table);
-}
-
 static void add_wait(struct cn_rows_table *table, const struct cn_lock_names *locks,
                      const struct cn_waited *wait)
 {
@@ -42,9 +34,9 @@ static void add_wait(struct cn_rows_table *table, const struct cn_lock_names *lo
         cn_rows_null(table);
     cn_rows_integer(table, wait->end_ns);
     cn_rows_text(table, cn_wait_kind_names[wait->kind]);
-    add_id(table, wait->context);
-    add_id(table, wait->waker);
-    add_id(table, wait->waker_context);
+    cn_rows_known(table, wait->context);
+    cn_rows_known(table, wait->waker);
+    cn_rows_known(table, wait->waker_context);
     cn_rows_integer(table, wait->is_inferred);
     if (wait->lock != 0) {
         cn_rows_text(table, locks->list[wait->lock - 1].name);
@@ -97,14 +89,6 @@ static const struct cn_table_shape locks_shape = {
                 {"longest_kept_ns", CN_CELL_INTEGER}},
 };
 
-static void add_text(struct cn_rows_table *table, const char *text)
-{
-    if (text)
-        cn_rows_text(table, text);
-    else
-        cn_rows_null(table);
-}
-
 static void add_lock(struct cn_rows_table *table, const struct cn_lock_row *row)
 {
     cn_rows_text(table, row->lock);
@@ -115,12 +99,12 @@ static void add_lock(struct cn_rows_table *table, const struct cn_lock_row *row)
     cn_rows_integer(table, row->waiter_count);
     cn_rows_integer(table, row->longest_ns);
     cn_rows_integer(table, row->longest_at_ns);
-    add_text(table, row->waits);
-    add_text(table, row->thread);
-    add_text(table, row->released_in);
-    add_text(table, row->meanwhile);
-    add_text(table, row->taken_in);
-    add_text(table, row->taken_path);
+    cn_rows_text(table, row->waits);
+    cn_rows_text(table, row->thread);
+    cn_rows_text(table, row->released_in);
+    cn_rows_text(table, row->meanwhile);
+    cn_rows_text(table, row->taken_in);
+    cn_rows_text(table, row->taken_path);
     cn_rows_integer(table, row->kept_count);
     cn_rows_integer(table, row->kept_ns);
     cn_rows_integer(table, row->longest_kept_ns);

@@ -151,10 +151,7 @@ static void add_call(struct calls_filling *f, const struct cn_span *span,
 {
     cn_rows_integer(&f->calls, call->id);
     cn_rows_integer(&f->calls, span->task);
-    if (call->parent_id)
-        cn_rows_integer(&f->calls, call->parent_id);
-    else
-        cn_rows_null(&f->calls);
+    cn_rows_known(&f->calls, call->parent_id);
     cn_rows_integer(&f->calls, span->depth);
     cn_rows_index(&f->calls, is_function ? span->function : CN_NONE);
     cn_rows_text(&f->calls, call->name);

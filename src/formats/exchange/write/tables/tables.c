@@ -33,6 +33,14 @@ void cn_rows_index(struct cn_rows_table *table, uint32_t value)
         cn_rows_integer(table, value);
 }
 
+void cn_rows_known(struct cn_rows_table *table, uint64_t value)
+{
+    if (value == 0)
+        cn_rows_null(table);
+    else
+        cn_rows_integer(table, value);
+}
+
 void cn_rows_real(struct cn_rows_table *table, double value)
 {
     if (is_next(table, CN_CELL_REAL) && isfinite(value))

@@ -63,6 +63,7 @@ void cn_rows_begin(struct cn_rows_table *table, struct cn_table_rows *rows,
                    const struct cn_table_shape *shape);
 void cn_rows_integer(struct cn_rows_table *table, uint64_t value);
 void cn_rows_index(struct cn_rows_table *table, uint32_t value); /* CN_NONE: null */
+void cn_rows_known(struct cn_rows_table *table, uint64_t value); /* 0: null */
 void cn_rows_real(struct cn_rows_table *table, double value);
 void cn_rows_text(struct cn_rows_table *table, const char *value); /* NULL: null */
 void cn_rows_null(struct cn_rows_table *table);
