@@ -8,6 +8,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/io/calls.h"
+#include "model/io/names.h"
 #include "model/io/system_calls.h"
 
 #define MODULE "[kernel.kallsyms]"
@@ -17,34 +18,8 @@
 /* Entry of the call, entry and exit of what it is about, exit of the call. */
 enum { STEPS = 4 };
 
-/* The strings of the file. */
-struct syscall_names {
-    const char **list;
-    uint16_t *calls; /* the system call of this name, or CN_SYSTEM_CALL_NONE */
-    size_t count;
-};
-
-static bool take_names(struct cn_uft_directory *dir, struct cn_bytes bytes,
-                       struct syscall_names *out, struct cn_error *err)
-{
-    const char *name;
-
-    for (size_t i = 0; i < bytes.len; i++)
-        out->count += bytes.ptr[i] == '\0';
-    if (bytes.len > 0 && bytes.ptr[bytes.len - 1] != '\0')
-        return cn_fail(err, CN_ERR_FORMAT, "the last name is cut off");
-    out->list = cn_arena_alloc(&dir->rec.arena, out->count + 1, sizeof(*out->list));
-    out->calls = cn_alloc(out->count + 1, sizeof(*out->calls));
-    for (size_t i = 0, at = 0; i < out->count; i++, at += strlen(name) + 1) {
-        name = (const char *)bytes.ptr + at;
-        out->list[i] = cn_arena_strdup(&dir->rec.arena, name);
-        out->calls[i] = cn_system_call_named(name);
-    }
-    return true;
-}
-
 static bool take_call(struct cn_uft_directory *dir, struct cn_bytes *rest,
-                      const struct syscall_names *names, struct cn_io_call *out,
+                      const struct cn_io_names *names, struct cn_io_call *out,
                       struct cn_error *err)
 {
     struct cn_uft_syscall_record call;
@@ -53,16 +28,6 @@ static bool take_call(struct cn_uft_directory *dir, struct cn_bytes *rest,
     if (!cn_bytes_take(rest, cn_uft_syscall_record_size, &bytes) ||
         !cn_uft_syscall_record_decode(bytes, &call))
         return cn_fail(err, CN_ERR_FORMAT, "cut off");
-    if (call.name >= names->count || names->calls[call.name] == CN_SYSTEM_CALL_NONE)
-        return cn_fail(err, CN_ERR_FORMAT, "name %" PRIu32 " is of no known system call",
-                       call.name);
-    if (call.target != CN_NONE && call.target >= names->count)
-        return cn_fail(err, CN_ERR_FORMAT, "file %" PRIu32 ", of %zu", call.target,
-                       names->count);
-    if (call.end_ns != 0 && call.end_ns < call.begin_ns)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "it ends at %" PRIu64 ", before it begins at %" PRIu64,
-                       call.end_ns, call.begin_ns);
     *out = (struct cn_io_call){
         .begin_ns = call.begin_ns,
         .end_ns = call.end_ns,
@@ -70,12 +35,12 @@ static bool take_call(struct cn_uft_directory *dir, struct cn_bytes *rest,
         .profile = cn_recording_find_task(&dir->rec, call.tid),
         .target = call.target,
         .descriptor = (int32_t)call.descriptor,
-        .call = names->calls[call.name],
     };
-    return true;
+    return cn_io_names_settle(names, call.name, out, err);
 }
 
-/* Drop the calls of tasks that were not recorded, and those that begin inside of another one. */
+/* Drop the calls of tasks that were not recorded, those that begin inside of another one, and those that
+ * begin when nothing can end. */
 static size_t settle(struct cn_io_call *list, size_t count)
 {
     size_t kept = 0;
@@ -85,7 +50,7 @@ static size_t settle(struct cn_io_call *list, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct cn_io_call *last = kept > 0 ? &list[kept - 1] : NULL;
 
-        if (list[i].profile == CN_NONE)
+        if (list[i].profile == CN_NONE || list[i].begin_ns == UINT64_MAX)
             continue;
         if (last && last->profile == list[i].profile &&
             (list[i].begin_ns <= last->begin_ns || list[i].begin_ns < last->end_ns))
@@ -141,7 +106,7 @@ static void add_functions(struct cn_uft_directory *dir, struct cn_uft_syscalls *
 }
 
 static void add_calls(struct cn_uft_directory *dir, struct cn_io_call *list, size_t count,
-                      const struct syscall_names *names)
+                      const struct cn_io_names *names)
 {
     struct cn_uft_syscalls *s = cn_alloc(1, sizeof(*s));
     struct cn_io_calls *io = cn_arena_alloc(&dir->rec.arena, 1, sizeof(*io));
@@ -161,7 +126,7 @@ static void add_calls(struct cn_uft_directory *dir, struct cn_io_call *list, siz
 void cn_uft_syscalls_build(struct cn_uft_directory *dir)
 {
     struct cn_uft_syscalls_head head;
-    struct syscall_names names = {0};
+    struct cn_io_names names = {0};
     struct cn_error err = {0};
     struct cn_bytes rest, calls, bytes;
     struct cn_io_call *list = NULL;
@@ -182,7 +147,7 @@ void cn_uft_syscalls_build(struct cn_uft_directory *dir)
                      head.count, rest.len);
     ok = ok &&
          cn_bytes_take(&rest, (size_t)head.count * cn_uft_syscall_record_size, &calls) &&
-         take_names(dir, rest, &names, &err);
+         cn_io_names_read(&names, rest, &dir->rec.arena, &err);
     if (ok)
         list = cn_arena_alloc(&dir->rec.arena, (size_t)head.count + 1, sizeof(*list));
     for (; ok && count < head.count; count += ok) {
@@ -195,7 +160,6 @@ void cn_uft_syscalls_build(struct cn_uft_directory *dir)
     /* What is before the damage is sound. */
     if (count > 0)
         add_calls(dir, list, count, &names);
-    free(names.calls);
 }
 
 void cn_uft_syscalls_free(struct cn_uft_syscalls *s)
