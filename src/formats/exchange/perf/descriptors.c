@@ -9,6 +9,9 @@
 
 #define WALKED_MAX (UINT64_C(1) << 28)
 
+/* Of the path of a file, with its directory. */
+enum { PATH_LEN_MAX = 4096 };
+
 struct descriptor_entry {
     int32_t descriptor;
     uint32_t opening;
@@ -260,7 +263,8 @@ uint32_t cn_perf_descriptors_path(struct cn_perf_descriptors *all, uint32_t pid,
 
     while (strncmp(path, "./", 2) == 0)
         path += 2;
-    if (path[0] == '/' || from == CN_NONE || all->names.list[from][0] != '/')
+    if (path[0] == '/' || from == CN_NONE || all->names.list[from][0] != '/' ||
+        strlen(all->names.list[from]) + strlen(path) > PATH_LEN_MAX)
         return cn_names_add(&all->names, path);
     cn_text_str_add(&text, all->names.list[from]);
     if (path[0] && strcmp(path, ".") != 0)

@@ -29,6 +29,7 @@ enum {
     BYTES_OFF = 28, /* of requests */
     LETTERS_OFF = 34,
     REQUEST_LEN = 44,
+    LISTENER_LEN_MAX = 256, /* of the name of a listener in that of its connections */
 };
 
 /* In the place of the name of a descriptor that is not known. */
@@ -175,7 +176,7 @@ static uint32_t name_address(struct cn_perf_io *io,
     if (call->role == CN_IO_BINDS)
         cn_text_str_add(&text, port);
     else
-        cn_text_printf(&text, "%s from %.*s",
+        cn_text_printf(&text, "%.*s from %.*s", LISTENER_LEN_MAX,
                        own != CN_NONE ? names->list[own] : "socket",
                        (int)(port - thread->path), thread->path);
     uint32_t name = cn_names_add(names, cn_text_str(&text));

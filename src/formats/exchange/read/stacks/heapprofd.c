@@ -16,7 +16,7 @@
 #include "formats/exchange/read/stacks/import.h"
 #include "model/memory/metrics.h"
 
-enum { PATH_MAX_PARTS = 64, FIELD_COUNT = 16, VALUE_COUNT = 5 };
+enum { PATH_LEN_MAX = 4096, FIELD_COUNT = 16, VALUE_COUNT = 5 };
 
 /* What is interned, by kind. */
 enum interned { NAMES, PATHS, MAPPINGS, FRAMES, STACKS, TABLES };
@@ -119,12 +119,13 @@ static bool read_message(struct heapprofd *h, const struct cn_pb_reader *reader,
     return cn_pb_read_message(reader, field, take_field, out, err);
 }
 
+/* A path has parts that are strings of their own: a short entry may ask for a long string many times. */
 static void define_mapping(struct heapprofd *h, const struct heapprofd_message *m)
 {
     struct cn_text path = {0};
 
-    for (size_t i = 0; i < m->list_count && i < PATH_MAX_PARTS; i++)
-        cn_text_printf(&path, "/%s", string_at(h, PATHS, m->list[i]));
+    for (size_t i = 0; i < m->list_count && path.len < PATH_LEN_MAX; i++)
+        cn_text_printf(&path, "/%.*s", PATH_LEN_MAX, string_at(h, PATHS, m->list[i]));
     define(
         h, MAPPINGS, m->numbers[cn_perfetto_mapping_iid],
         add_string(h, (struct cn_bytes){(const uint8_t *)cn_text_str(&path), path.len}));

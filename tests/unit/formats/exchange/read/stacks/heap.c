@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
+#include "base/bytes/protobuf.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/contexts/database.h"
@@ -62,7 +64,6 @@ static void massif_has_the_peak_and_the_end(void **state)
     cn_database_close(db);
 }
 
-/* What is before the damage is read, and a warning names the line. */
 static void heapprofd_has_the_last_sums_of_each_stack(void **state)
 {
     size_t len;
@@ -106,6 +107,72 @@ static void heapprofd_shows_what_is_before_damage(void **state)
     free(bytes);
 }
 
+/* Begin a message that has a number in its first field. */
+static size_t open_entry(struct cn_pb *pb, uint32_t field, uint64_t first)
+{
+    size_t entry = cn_pb_open(pb, field);
+
+    cn_pb_u64(pb, 1, first);
+    return entry;
+}
+
+/* A stack of one frame, in a file whose path has the same long string in each part. */
+static void put_long_path(struct cn_pb *pb, const char *part)
+{
+    enum { PARTS = 64 };
+    size_t entry = open_entry(pb, 17, 1);
+
+    cn_pb_str(pb, 2, part);
+    cn_pb_close(pb, entry);
+    entry = open_entry(pb, 19, 1);
+    for (unsigned i = 0; i < PARTS; i++)
+        cn_pb_u64(pb, 7, 1);
+    cn_pb_close(pb, entry);
+    entry = open_entry(pb, 6, 1);
+    cn_pb_u64(pb, 3, 1);
+    cn_pb_close(pb, entry);
+    entry = open_entry(pb, 7, 1);
+    cn_pb_u64(pb, 2, 1);
+    cn_pb_close(pb, entry);
+}
+
+static void heapprofd_bounds_paths_of_many_long_parts(void **state)
+{
+    enum { PART_LEN = 60000, PATH_MAX_LEN = 8200 };
+    struct cn_pb pb = {0};
+    size_t packet = cn_pb_open(&pb, 1), inner, dump, sample;
+    char *part = cn_alloc(PART_LEN + 1, 1);
+    struct cn_error err = {0};
+    struct cn_module module;
+    size_t longest = 0;
+
+    (void)state;
+    memset(part, 'a', PART_LEN);
+    inner = cn_pb_open(&pb, 12);
+    put_long_path(&pb, part);
+    cn_pb_close(&pb, inner);
+    inner = cn_pb_open(&pb, 37);
+    dump = open_entry(&pb, 5, 7);
+    sample = open_entry(&pb, 2, 1);
+    cn_pb_u64(&pb, 2, 5);
+    cn_pb_close(&pb, sample);
+    cn_pb_close(&pb, dump);
+    cn_pb_close(&pb, inner);
+    cn_pb_close(&pb, packet);
+    struct cn_database *db =
+        cn_imported(cn_heapprofd_read, (struct cn_bytes){pb.bytes, pb.len});
+    assert_int_equal(value_of(db, "", "allocated (B)"), 5);
+    for (uint32_t i = 0; i < db->module_count; i++) {
+        assert_true(cn_database_module(db, i, &module, &err));
+        longest = strlen(module.path) > longest ? strlen(module.path) : longest;
+    }
+    assert_in_range(longest, 1000, PATH_MAX_LEN);
+    cn_database_close(db);
+    cn_pb_done(&pb);
+    free(part);
+}
+
+/* What is before the damage is read, and a warning names the line. */
 static void damage_is_named_by_its_line(void **state)
 {
     static const struct {
@@ -151,6 +218,7 @@ int main(void)
         cmocka_unit_test(massif_has_the_peak_and_the_end),
         cmocka_unit_test(heapprofd_has_the_last_sums_of_each_stack),
         cmocka_unit_test(heapprofd_shows_what_is_before_damage),
+        cmocka_unit_test(heapprofd_bounds_paths_of_many_long_parts),
         cmocka_unit_test(damage_is_named_by_its_line),
     };
 
