@@ -178,9 +178,9 @@ struct cn_database_loss {
     uint64_t count;   /* at least 1 */
 };
 
-/* A call of one thread that started an operation of another profile, a stream of a GPU. */
-enum { CN_LAUNCH_MAX = 1 << 20 }; /* that a database keeps */
+enum { CN_LAUNCH_MAX = 1 << 20 }; /* launches of a database; more are dropped */
 
+/* A call of one thread that started an operation of another profile, a stream of a GPU. */
 struct cn_launch {
     uint64_t from_ns,
         to_ns; /* since the epoch: of the call, and of the begin of the operation */
