@@ -554,18 +554,14 @@ static bool choose_form(const char *path, enum cn_store_form form, bool *is_new,
                         struct cn_error *err)
 {
     struct cn_store_config config;
+    struct cn_form_change change;
 
-    if (!cn_store_config_read(&config, path, err))
+    if (!cn_store_config_read(&config, path, err) ||
+        !cn_store_config_change_form(&config, form, path, &change, err))
         return false;
-    struct cn_store_config before = config;
-    cn_store_config_set_form(&config, form);
-    *is_new = config.form == CN_STORE_COLUMNS && before.form != CN_STORE_COLUMNS;
-    if (form > CN_STORE_FORM_SAME && config.dialect == CN_STORE_JAVA)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s: a store of the dialect java keeps its form", path);
-    bool is_noted =
-        config.form == before.form && config.is_form_asked == before.is_form_asked;
-    return (is_noted || cn_store_config_write(&config, path, &cn_disk_files, err)) &&
+    *is_new = change.is_new;
+    return (!change.is_any ||
+            cn_store_config_write(&config, path, &cn_disk_files, err)) &&
            remove_empty(path, &config, err);
 }
 

@@ -152,18 +152,18 @@ static bool is_of_other_form(const struct cn_manifest_entry *entry,
 }
 
 /* Note the form of chunks from now on. */
-static bool choose_form(struct cn_bucket *bucket, enum cn_store_form form, bool *is_new,
-                        struct cn_error *err)
+static bool choose_form(struct cn_bucket *bucket, const char *address,
+                        enum cn_store_form form, bool *is_new, struct cn_error *err)
 {
-    struct cn_store_config before, config;
+    struct cn_store_config config;
+    struct cn_form_change change;
     struct cn_text text = {0};
 
-    if (!cn_store_config_parse(&before, cn_bytes_of(bucket->config), err))
+    if (!cn_store_config_parse(&config, cn_bytes_of(bucket->config), err) ||
+        !cn_store_config_change_form(&config, form, address, &change, err))
         return false;
-    config = before;
-    cn_store_config_set_form(&config, form);
-    *is_new = config.form == CN_STORE_COLUMNS && before.form != CN_STORE_COLUMNS;
-    if (config.form == before.form && config.is_form_asked == before.is_form_asked)
+    *is_new = change.is_new;
+    if (!change.is_any)
         return true;
     cn_store_config_print(&config, &text);
     bool ok = cn_bucket_configure(bucket, cn_text_str(&text), err);
@@ -206,7 +206,7 @@ bool cn_bucket_compact(const char *address, enum cn_store_form form,
 
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    bool ok = choose_form(bucket, form, &counts.has_new_form, err) &&
+    bool ok = choose_form(bucket, address, form, &counts.has_new_form, err) &&
               cn_bucket_read_manifest(bucket, &manifest, err) &&
               compact(bucket, &manifest, &counts, err) && sweep(bucket, err);
     cn_manifest_done(&manifest);

@@ -42,6 +42,24 @@ void cn_store_config_set_form(struct cn_store_config *config, enum cn_store_form
         config->form == CN_STORE_COLUMNS ? CN_STORE_VERSION : CN_STORE_VERSION_PLAIN;
 }
 
+bool cn_store_config_change_form(struct cn_store_config *config, enum cn_store_form form,
+                                 const char *path, struct cn_form_change *out,
+                                 struct cn_error *err)
+{
+    struct cn_store_config before = *config;
+
+    if (form > CN_STORE_FORM_SAME && config->dialect == CN_STORE_JAVA)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: a store of the dialect java keeps its form", path);
+    cn_store_config_set_form(config, form);
+    *out = (struct cn_form_change){
+        .is_any =
+            config->form != before.form || config->is_form_asked != before.is_form_asked,
+        .is_new = config->form == CN_STORE_COLUMNS && before.form != CN_STORE_COLUMNS,
+    };
+    return true;
+}
+
 static bool is_key(const char *line, size_t len, const char *key, const char **value)
 {
     size_t key_len = strlen(key);

@@ -88,6 +88,17 @@ struct cn_store_config cn_store_config_of(const struct cn_store_options *options
 /* Choose the form of chunks from now on. A store of the dialect java keeps its own. */
 void cn_store_config_set_form(struct cn_store_config *config, enum cn_store_form form);
 
+struct cn_form_change {
+    bool is_any; /* the config has to be written */
+    bool is_new; /* versions up to 0.9 cannot read the store any more */
+};
+
+/* The same in the config of the store at `path`. Fails if another form is asked for one of the dialect java. */
+CN_CHECK bool cn_store_config_change_form(struct cn_store_config *config,
+                                          enum cn_store_form form, const char *path,
+                                          struct cn_form_change *out,
+                                          struct cn_error *err);
+
 /* Unknown keys are ignored, an unknown version is an error. */
 CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
                                    struct cn_error *err);
