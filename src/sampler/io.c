@@ -134,18 +134,18 @@ void cn_sample_io_enter(struct cn_sample_io *io, uint32_t tid)
 bool cn_sample_io_wants_disk(struct cn_sample_io *io, enum cn_sample_call which,
                              struct cn_bytes raw)
 {
+    bool is_begin = which == CN_SAMPLE_DISK_BEGINS;
     struct cn_bytes fields;
-    uint32_t *requested;
+    uint64_t key;
 
     if (!cn_bytes_from(raw, sizeof(uint32_t), &fields) || fields.len < DISK_LEN)
         return false;
-    requested = cn_map_at(&io->requested,
-                          (uint64_t)cn_u32_get(fields.ptr + DISK_OFF) << 44 ^
-                              cn_u64_get(fields.ptr + SECTOR_OFF),
-                          0);
-    bool was_requested = *requested != 0;
-    *requested = which == CN_SAMPLE_DISK_BEGINS;
-    return which == CN_SAMPLE_DISK_BEGINS || was_requested;
+    key = cn_io_disk_key(cn_u32_get(fields.ptr + DISK_OFF),
+                         cn_u64_get(fields.ptr + SECTOR_OFF));
+    if (!is_begin && cn_map_find(&io->requested, key, 0) == 0)
+        return false;
+    *cn_map_at(&io->requested, key, 0) = is_begin;
+    return true;
 }
 
 /* An event that is not on: a program runs at its tracepoint in all tasks. */
@@ -244,7 +244,6 @@ void cn_sample_io_close(struct cn_sample_io *io)
     cn_kernel_paths_free(io->paths);
     cn_map_done(&io->known);
     cn_map_done(&io->image_of);
-    cn_map_done(&io->has_directory);
     cn_map_done(&io->requested);
     cn_text_done(&io->record);
     cn_text_done(&io->text);
@@ -304,12 +303,13 @@ bool cn_sample_io_request(struct cn_sample_io *io, struct cn_perf_writer *writer
 
 static uint32_t *known_at(struct cn_sample_io *io, uint32_t pid, uint32_t descriptor)
 {
-    uint64_t image = cn_map_find(&io->image_of, pid, 0);
+    uint32_t *image = cn_map_at(&io->image_of, pid, 0);
 
-    return cn_map_at(&io->known, (image << 48) ^ ((uint64_t)pid << 32) ^ descriptor, 0);
+    *image = *image > 0 ? *image : ++io->image_count;
+    return cn_map_at(&io->known, (uint64_t)*image << 32 | descriptor, 0);
 }
 
-/* Look a descriptor up, once. */
+/* Look a descriptor up, once. What stands for the working directory is none. */
 static bool look_up(struct cn_sample_io *io, struct cn_perf_writer *writer, uint32_t pid,
                     uint32_t descriptor, struct cn_error *err)
 {
@@ -342,7 +342,6 @@ static bool look_up_directory(struct cn_sample_io *io, struct cn_perf_writer *wr
     char path[32], directory[PATH_MAX];
     ssize_t len;
 
-    *cn_map_at(&io->has_directory, pid, 0) = 1;
     (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cwd", pid);
     len = readlink(path, directory, sizeof(directory));
     if (len <= 0)
@@ -392,6 +391,7 @@ bool cn_sample_io_take(struct cn_sample_io *io, struct cn_perf_writer *writer,
                        struct cn_error *err)
 {
     const struct cn_system_call *call;
+    const uint8_t *arguments;
     struct cn_bytes fields;
     uint32_t descriptor;
     uint16_t number;
@@ -406,10 +406,16 @@ bool cn_sample_io_take(struct cn_sample_io *io, struct cn_perf_writer *writer,
         return take_end(io, writer, pid, call,
                         (int64_t)cn_u64_get(fields.ptr + ARGUMENTS_OFF), err);
     io->call_count += call->kind != CN_IO_HIDDEN;
-    if (fields.len < ENTER_LEN || call->descriptor < 0)
+    if (fields.len < ENTER_LEN)
         return true;
-    descriptor =
-        (uint32_t)cn_u64_get(fields.ptr + ARGUMENTS_OFF + 8 * (size_t)call->descriptor);
+    arguments = fields.ptr + ARGUMENTS_OFF;
+    if (call->directory >= 0 &&
+        !look_up(io, writer, pid,
+                 (uint32_t)cn_u64_get(arguments + 8 * (size_t)call->directory), err))
+        return false;
+    if (call->descriptor < 0)
+        return true;
+    descriptor = (uint32_t)cn_u64_get(arguments + 8 * (size_t)call->descriptor);
     if (call->role == CN_IO_BINDS)
         return true;
     if (call->role != CN_IO_CLOSES && call->role != CN_IO_CONNECTS)
@@ -484,7 +490,7 @@ bool cn_sample_io_take_path(struct cn_sample_io *io, struct cn_perf_writer *writ
 
 void cn_sample_io_exec(struct cn_sample_io *io, uint32_t pid)
 {
-    ++*cn_map_at(&io->image_of, pid, 0);
+    *cn_map_at(&io->image_of, pid, 0) = ++io->image_count;
     io->page_pid = io->page_pid == pid ? 0 : io->page_pid;
 }
 

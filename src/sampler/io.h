@@ -34,11 +34,11 @@ struct cn_sample_io {
     struct cn_kernel_paths *paths;          /* NULL: paths are not read in the kernel */
     int *fds;                               /* of tracepoints at which programs run */
     size_t fd_count, fd_capacity;
-    struct cn_map known;         /* by process and descriptor: 1 if it was looked up */
-    struct cn_map image_of;      /* by pid: counts exec */
-    struct cn_map has_directory; /* by pid */
-    struct cn_map fault_of;      /* by tid: 1 + the last page fault, of `faults` */
-    uint64_t *faults;            /* addresses; 0: a system call has begun since */
+    struct cn_map known;    /* by image and descriptor: 1 if it was looked up */
+    struct cn_map image_of; /* by pid: the number of what it runs, from 1 */
+    uint32_t image_count;
+    struct cn_map fault_of; /* by tid: 1 + the last page fault, of `faults` */
+    uint64_t *faults;       /* addresses; 0: a system call has begun since */
     size_t fault_count, fault_capacity;
     struct cn_mapped_file page; /* the last one that a disk was asked for */
     uint32_t page_pid;

@@ -463,23 +463,31 @@ enum {
     SOCKET = 41,
     BIND = 49,
     OPENAT = 257,
+    NEWFSTATAT = 262,
     ACCEPT4 = 288
 };
 
 /* The request of a disk, or its completion. */
-static void put_request(struct cn_text *text, uint64_t id, uint64_t time_ns,
-                        uint64_t sector, uint32_t len, const char *letters)
+static void put_request_of(struct cn_text *text, uint64_t disk, uint64_t id,
+                           uint64_t time_ns, uint64_t sector, uint32_t len,
+                           const char *letters)
 {
     put_run(text, id, 7, time_ns, 0, 68);
     put_u32(text, 68);
     put_u64(text, id);
-    put_u64(text, 253 << 20);
+    put_u64(text, disk << 20);
     put_u64(text, sector);
     put_u32(text, len / 512);
     put_u32(text, id == 103 ? len : 0);
     cn_text_fill(text, '\0', 2);
     cn_text_str_add(text, letters);
     cn_text_fill(text, '\0', 36 - 2 - strlen(letters));
+}
+
+static void put_request(struct cn_text *text, uint64_t id, uint64_t time_ns,
+                        uint64_t sector, uint32_t len, const char *letters)
+{
+    put_request_of(text, 253, id, time_ns, sector, len, letters);
 }
 
 /* The thread listens at a port, and another one connects. */
@@ -539,6 +547,7 @@ uint8_t *cn_test_perf_io(size_t *len)
     put_request(&text, 104, 61, 64, 0, "RA"); /* of another one */
     put_exit(&text, 70, READ, 500);
     put_request(&text, 103, 72, 65, 512, "WS");
+    put_request_of(&text, 8, 104, 73, 65, 0, "WS"); /* of another disk */
     put_file_name(&text,
                   (struct cn_perf_file_name){.time_ns = 73, .kind = CN_PERF_IS_PAGE},
                   "/lib/data");
@@ -562,6 +571,11 @@ uint8_t *cn_test_perf_io(size_t *len)
         "pipe");
     put_enter(&text, 143, WRITE, 9, 0x5000, 10);
     put_exit(&text, 144, WRITE, 10);
+    put_enter(&text, 145, NEWFSTATAT, 9, 0x5000, 0x6000);
+    put_file_name(&text,
+                  (struct cn_perf_file_name){.time_ns = 146, .kind = CN_PERF_IS_ARGUMENT},
+                  "");
+    put_exit(&text, 147, NEWFSTATAT, 0);
     put_server(&text);
     put_enter(&text, 180, READ, 5, 0x5000, 1000);
     *len = text.len;

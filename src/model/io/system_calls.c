@@ -172,3 +172,9 @@ uint16_t cn_io_disk_call(enum cn_io_kind kind)
                                 : kind == CN_IO_DISK_WRITE ? "disk write"
                                                            : "disk flush");
 }
+
+/* Of all bits of the disk: its driver is in the upper ones. */
+uint64_t cn_io_disk_key(uint32_t disk, uint64_t sector)
+{
+    return disk * UINT64_C(0x9e3779b97f4a7c15) ^ sector;
+}

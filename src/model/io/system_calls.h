@@ -83,4 +83,7 @@ const char *cn_io_kind_name(enum cn_io_kind kind);
 bool cn_io_kind_is_disk(unsigned kind);
 uint16_t cn_io_disk_call(enum cn_io_kind kind);
 
+/* A number for requests that begin at a sector of a disk, which has its number in the kernel. */
+uint64_t cn_io_disk_key(uint32_t disk, uint64_t sector);
+
 #endif

@@ -184,23 +184,26 @@ static uint32_t name_address(struct cn_perf_io *io,
     return name;
 }
 
-/* The path begins at the directory that the call names. */
+/* The path begins at the directory that the call names. An empty one is what that descriptor is, as
+ * fstat() of the C library asks for. */
 static void name_path(struct cn_perf_io *io, struct cn_perf_io_thread *thread)
 {
     const struct cn_system_call *call = cn_system_call(thread->call);
-    int32_t directory =
-        call->directory >= 0 ? (int32_t)thread->arguments[call->directory] : 0;
+    int32_t directory = call->directory >= 0 ? (int32_t)thread->arguments[call->directory]
+                                             : AT_WORKING_DIRECTORY;
 
     if (!thread->path)
         return;
     /* An address, not a path. */
     if (call->path < 0)
         thread->name = name_address(io, thread, call);
+    else if (thread->path[0] == '\0' && directory != AT_WORKING_DIRECTORY)
+        thread->opening = cn_perf_descriptors_use(&io->descriptors, thread->pid,
+                                                  directory, thread->begin_ns);
     else
         thread->name = cn_perf_descriptors_path(
             &io->descriptors, thread->pid,
-            call->directory >= 0 && directory != AT_WORKING_DIRECTORY ? &directory : NULL,
-            thread->path);
+            directory != AT_WORKING_DIRECTORY ? &directory : NULL, thread->path);
 }
 
 static void enter(struct cn_perf_io *io, const struct cn_perf_sample *sample,
@@ -330,8 +333,8 @@ static void leave(struct cn_perf_io *io, const struct cn_perf_sample *sample)
 static uint32_t *request_at(struct cn_perf_io *io, const struct cn_perf_sample *sample)
 {
     return cn_map_at(&io->request_of,
-                     (uint64_t)cn_u32_get(sample->raw.ptr + DISK_OFF) << 44 ^
-                         cn_u64_get(sample->raw.ptr + SECTOR_OFF),
+                     cn_io_disk_key(cn_u32_get(sample->raw.ptr + DISK_OFF),
+                                    cn_u64_get(sample->raw.ptr + SECTOR_OFF)),
                      0);
 }
 
