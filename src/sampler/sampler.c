@@ -169,7 +169,8 @@ static const char **command_line(struct cn_text *text)
     return words;
 }
 
-static const char *way_of(const struct sampling *s)
+/* While no stack was taken, how they will be; a short program may end before the kernel can unwind. */
+static const char *way_of(const struct sampling *s, uint64_t stack_count)
 {
     if (s->options->stacks == CN_SAMPLE_NONE)
         return "none";
@@ -177,7 +178,9 @@ static const char *way_of(const struct sampling *s)
         return "frame pointers";
     if (s->timers.library)
         return "copied by signals inside the program";
-    return s->in_kernel.kernel ? "unwound in the kernel" : "copied by the kernel";
+    return s->in_kernel.kernel && (stack_count == 0 || s->collector.kernel_count > 0)
+               ? "unwound in the kernel"
+               : "copied by the kernel";
 }
 
 /* What perf has no feature for: the program, and how stacks are taken, as far as it is known. */
@@ -187,7 +190,6 @@ static void add_origin(const struct sampling *s, struct cn_text *out)
     const struct cn_sample_collector *c = &s->collector;
     struct cn_text program = {0};
     struct cn_origin origin = {
-        .stacks = way_of(s),
         .refusal = s->in_kernel.refusal.text[0] ? s->in_kernel.refusal.text : NULL,
         .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
         .kernel_count = c->kernel_count,
@@ -200,6 +202,7 @@ static void add_origin(const struct sampling *s, struct cn_text *out)
         origin.program = cn_text_str(&program);
     for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
         origin.stack_count += c->stacks.ends[i];
+    origin.stacks = way_of(s, origin.stack_count);
     cn_origin_encode(&origin, out);
     cn_text_done(&program);
 }

@@ -459,6 +459,11 @@ struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setu
         has_argument ? UINT64_C(1) << cn_unwind_perf_argument(cn_unwind_machine_here())
                      : 0;
     attr.sample_stack_user = 0;
+    /* Of page faults no sample is written: to readers they are no metric. */
+    if (setup->events.list[i].call == CN_SAMPLE_FAULTS) {
+        attr.type = PERF_TYPE_SOFTWARE;
+        attr.config = PERF_COUNT_SW_DUMMY;
+    }
     return attr;
 }
 
