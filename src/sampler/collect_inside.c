@@ -230,7 +230,9 @@ bool cn_collector_write_memory(struct cn_sample_collector *c, uint64_t lost_coun
         .kind = CN_PERF_IS_MEMORY_END,
         .time_ns = cn_clock_ns(),
         .size = lost_count,
-        .flags = notes & CN_INSIDE_RELEASES_FULL ? CN_PERF_MEMORY_IS_CUT : 0,
+        .flags = notes & (CN_INSIDE_RELEASES_FULL | CN_INSIDE_SANDBOXED)
+                     ? CN_PERF_MEMORY_IS_CUT
+                     : 0,
     };
 
     return write_memory(c, &body, NULL, 0, err);

@@ -166,6 +166,11 @@ static void tell_result(const struct cn_args *args,
                     "%" PRIu64 " record%s of GPU work lost: they came faster than they "
                     "could be written",
                     result->gpu_lost_count, cn_plural(result->gpu_lost_count, "", "s"));
+    if (result->memory_notes & CN_INSIDE_SANDBOXED)
+        cn_cli_warn(args,
+                    "a program restricted its system calls (seccomp): %s after that is "
+                    "not sampled",
+                    result->is_inside ? "what it did" : "what it allocated and freed");
     if (options->memory_interval > 0)
         tell_memory(args, options, result);
     if (options->has_gpu)

@@ -230,7 +230,7 @@ static __attribute__((noinline)) void *reach(void *block, size_t size, size_t ol
         self.left += (int64_t)(size > 0 ? size : 1);
         return block;
     }
-    if (!cn_inside || atomic_load(&cn_inside->is_over)) {
+    if (!cn_inside_is_on()) {
         self.left = SOON_BYTES;
         return block;
     }
@@ -265,6 +265,8 @@ static uint64_t now_ns(void)
 {
     struct timespec now;
 
+    if (!cn_inside_is_on())
+        return 0;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -274,7 +276,7 @@ static void report(uintptr_t block, const struct cn_live_block *was, uint64_t ti
 {
     uint32_t state = CN_INSIDE_FREE;
 
-    if (!cn_inside || atomic_load(&cn_inside->is_over))
+    if (!cn_inside_is_on())
         return;
     uint32_t at =
         atomic_fetch_add_explicit(&cn_inside->next_release, 1, memory_order_relaxed);
@@ -489,8 +491,15 @@ void cn_operators_loud(void)
     self.is_inside = self.was_inside;
 }
 
+void cn_inside_sandboxed(void)
+{
+    atomic_fetch_or(&cn_inside->notes, CN_INSIDE_SANDBOXED);
+}
+
 void cn_inside_thread_begin(void)
 {
+    if (!cn_inside_is_on())
+        return;
     self.is_inside = true;
     cn_inside_find_stack();
     self.is_inside = false;
@@ -530,6 +539,7 @@ __attribute__((constructor)) static void begin(void)
 
     self.is_inside = true;
     (void)has_next();
+    cn_inside_find_calls();
     if (path && cn_inside_map(path)) {
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
         image = (uint32_t)now.tv_sec << 10 | (uint32_t)(now.tv_nsec >> 20);

@@ -55,7 +55,7 @@ static void on_timer(int number, siginfo_t *info, void *context)
     struct cn_inside_slot *slot;
 
     (void)number;
-    if (info->si_code == SI_TIMER && !atomic_load(&cn_inside->is_over) &&
+    if (info->si_code == SI_TIMER && cn_inside_is_on() &&
         (slot = cn_inside_take(CN_INSIDE_SAMPLE))) {
         uintptr_t from = read_registers(context, slot->registers);
 
@@ -89,7 +89,7 @@ static void start_timer(void)
 static void stop_timer(void *ignored)
 {
     (void)ignored;
-    if (has_timer)
+    if (has_timer && !atomic_load(&cn_inside_is_sandboxed))
         (void)timer_delete(timer);
     has_timer = false;
 }
@@ -114,8 +114,18 @@ static void report_mappings(void)
     cn_inside_give(slot);
 }
 
+void cn_inside_sandboxed(void)
+{
+    atomic_fetch_or(&cn_inside->notes, CN_INSIDE_SANDBOXED);
+    if (has_timer)
+        (void)timer_delete(timer);
+    has_timer = false;
+}
+
 void cn_inside_thread_begin(void)
 {
+    if (!cn_inside_is_on())
+        return;
     cn_inside_find_stack();
     start_timer();
 }
@@ -125,7 +135,7 @@ static void after_fork(void)
 {
     has_timer = false;
     cn_inside_forget();
-    if (!cn_inside)
+    if (!cn_inside_is_on())
         return;
     report_mappings();
     start_timer();
@@ -150,6 +160,7 @@ __attribute__((constructor)) static void begin(void)
     const char *path = getenv(CN_INSIDE_ENV);
     int error = errno;
 
+    cn_inside_find_calls();
     signal_number = path ? choose_signal() : 0;
     if (signal_number > 0 && pthread_key_create(&timer_key, stop_timer) == 0 &&
         cn_inside_map(path)) {

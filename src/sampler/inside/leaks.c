@@ -72,7 +72,8 @@ __attribute__((destructor)) static void end(void)
 {
     int error = errno;
 
-    if (cn_inside && cn_inside->has_leaks && begin_pid > 0 && getpid() == begin_pid)
+    if (cn_inside_is_on() && cn_inside->has_leaks && begin_pid > 0 &&
+        getpid() == begin_pid)
         ask(&cn_inside->leaks);
     errno = error;
 }

@@ -88,6 +88,7 @@ enum {
     CN_INSIDE_HAS_MEMORY = 1,    /* its allocations are sampled */
     CN_INSIDE_OWN_MALLOC = 2,    /* it has its own malloc(): they are not */
     CN_INSIDE_RELEASES_FULL = 4, /* releases are missing */
+    CN_INSIDE_SANDBOXED = 8, /* it restricted its system calls: what follows is missing */
 };
 
 struct cn_inside_slot {

@@ -22,6 +22,22 @@
 /* NULL: not mapped. */
 extern struct cn_inside_shared *cn_inside;
 
+/* The program has restricted its system calls: none is made for cairn. */
+extern _Atomic bool cn_inside_is_sandboxed;
+
+/* The library is told of that before, once; it is in the thread that does it. */
+void cn_inside_sandboxed(void);
+
+/* Find the functions of the C library by which programs do that. */
+void cn_inside_find_calls(void);
+
+/* True if samples are wanted. */
+static inline bool cn_inside_is_on(void)
+{
+    return cn_inside && !atomic_load(&cn_inside->is_over) &&
+           !atomic_load(&cn_inside_is_sandboxed);
+}
+
 /* False if the path is no such memory. */
 bool cn_inside_map(const char *path);
 

@@ -22,7 +22,8 @@ static void *run_thread(void *arg)
     struct inside_thread thread = *(struct inside_thread *)arg;
     int error = errno;
 
-    (void)syscall(SYS_munmap, arg, (size_t)PAGE_LEN);
+    if (!atomic_load(&cn_inside_is_sandboxed))
+        (void)syscall(SYS_munmap, arg, (size_t)PAGE_LEN);
     cn_inside_thread_begin();
     errno = error;
     return thread.run(thread.arg);
@@ -44,7 +45,7 @@ pthread_create(pthread_t *out, const pthread_attr_t *attributes, void *(*run)(vo
         memcpy(&original, &found, sizeof(original));
     }
     /* Neither from malloc() nor from mmap(), which may be the program's own. */
-    if (cn_inside)
+    if (cn_inside_is_on())
         page = (void *)syscall(SYS_mmap, NULL, (size_t)PAGE_LEN, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
     if (page == MAP_FAILED)
