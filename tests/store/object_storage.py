@@ -45,7 +45,7 @@ mon allow pool size one = true
 mon data avail crit = 0
 paxos propose interval = 0.02
 paxos min wait = 0.01
-rgw frontends = beast endpoint=127.0.0.1:{port}
+rgw frontends = beast endpoint=127.0.0.1:{port} tcp_nodelay=1
 rgw relaxed region enforcement = true
 """
 
