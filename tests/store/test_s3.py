@@ -272,6 +272,9 @@ class Collecting(unittest.TestCase):
         return acknowledged
 
     def test_a_collector_removes_old_traces_from_object_storage(self):
+        """Compaction joins segments until they have their full size: these have it before the limit."""
+        self.address += "/small"
+        self.cairn_ok("store", "init", "-q", self.address, "--rotate-size=16K")
         with self.collector(self.spools[0], more=("--keep-count=400", "--keep-every=0.5s", "--compact")) as (process, port):
             number, end = 0, time.monotonic() + 120
             while 0 in (left := self.found()[0]) or not left:
@@ -572,11 +575,14 @@ class Reading(Bucket):
             "cut": lambda path, times: "cut" if times == 0 else None,
             "hang": lambda path, times: "hang" if "traces.dat" in path and times == 0 else None,
         }
-        for name, spoil in spoilers.items():
+
+        def search(name):
             with object_storage.Proxy(GATEWAY.port) as proxy:
-                proxy.spoil = spoil
+                proxy.spoil = spoilers[name]
                 self.assertEqual(self.cairn_ok("store", "search", self.address + "?timeout=3", "errors", port=proxy.port, cache=name),
                                  expected, name)
+        with concurrent.futures.ThreadPoolExecutor(len(spoilers)) as pool:
+            list(pool.map(search, spoilers))
 
     def test_answers_to_other_requests_are_refused(self):
         """A range of another object, also of one that is as long, the list of another prefix, an entry that is listed and not found."""
@@ -593,12 +599,16 @@ class Reading(Bucket):
 
         def another_list(status, headers, _):
             return status, headers, GATEWAY.ask("GET", "/traces", "list-type=2&prefix=nothing%2F")
-        for ending, what, message in (("/text.idx", elsewhere, "of another range or object"),
-                                      ("/meta.dat", as_long, "of another range or object"), ("%2Fmanifest%2F", another_list, "is a list of"),
-                                      ("/manifest/000001", 404, "is listed, but not found")):
+
+        def check(case):
+            ending, what, message = case
             result = spoiled(ending, what)
             self.assertIn(result.returncode, (1, 3), ending)
             self.assertIn(message, result.stderr, ending)
+        cases = (("/text.idx", elsewhere, "of another range or object"), ("/meta.dat", as_long, "of another range or object"),
+                 ("%2Fmanifest%2F", another_list, "is a list of"), ("/manifest/000001", 404, "is listed, but not found"))
+        with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+            list(pool.map(check, cases))  # each tries again for seconds
 
     def test_parts_that_cannot_be_joined_are_a_failure(self):
         """The status of the answer is 200."""
