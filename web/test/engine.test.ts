@@ -52,3 +52,12 @@ test("written files grow, are cut, and read zeros where nothing was written", ()
   assert.equal(file.read(1000, all), 1);
   assert.equal(all[0], 0);
 });
+
+test("a block that is cut or damaged is left to the worker, which says so", async () => {
+  const decode = () => {
+    throw new SyntaxError("not base64");
+  };
+  Object.assign(Uint8Array, { fromBase64: decode }); // of browsers
+  const { packedOf } = await import("../src/engine/load");
+  assert.equal(packedOf("AAA"), "AAA");
+});

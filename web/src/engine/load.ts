@@ -23,8 +23,14 @@ export type Packed = Uint8Array | string;
 // Of current browsers; the types of TypeScript lack it.
 const { fromBase64 } = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array };
 
-// What the page sends of a block.
-export const packedOf = (base64: string): Packed => (fromBase64 ? fromBase64(base64) : base64);
+// What the page sends of a block. One that is cut or damaged is sent as it is: the worker says so when it is read.
+export function packedOf(base64: string): Packed {
+  try {
+    return fromBase64 ? fromBase64(base64) : base64;
+  } catch {
+    return base64;
+  }
+}
 
 function decode(base64: Packed): Uint8Array {
   if (typeof base64 !== "string") return base64;
