@@ -156,7 +156,7 @@ export class Loading {
       begin += size;
     }
     this.started = this.start(begin);
-    this.started.catch(() => undefined); // open() tells
+    this.started.catch(() => undefined); // open() fails with it
   }
 
   private async start(size: number): Promise<Started> {
@@ -175,7 +175,7 @@ export class Loading {
   add(packed: Packed): void {
     const index = this.packed.push(packed) - 1;
     if (!this.early.has(index)) return;
-    this.started.then(({ blocks }) => blocks.prepare(index)).catch(() => undefined); // reading it tells
+    this.started.then(({ blocks }) => blocks.prepare(index)).catch(() => undefined); // reading it fails with it
   }
 
   // All blocks are there: the engine with all sources that open, and why others do not.
