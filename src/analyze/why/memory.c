@@ -191,7 +191,8 @@ static void list_calls(struct memory_build *build, const struct cn_why *why)
             CN_UP(struct during, begin_ns));
 }
 
-/* The sums do not depend on the order of functions: a name is chosen by its bytes, then by itself. */
+/* The result does not depend on the order of functions, which that of the workers decides: sums are of whole numbers,
+ * divided at the end, and a function is chosen by its bytes, then by its number. */
 static void sum_up(struct cn_why_memory *out, const struct uses *uses,
                    const struct cn_why *why, const struct cn_recording *rec)
 {
@@ -201,9 +202,11 @@ static void sum_up(struct cn_why_memory *out, const struct uses *uses,
     for (int k = 0; k < CN_WHY_GROUPS; k++) {
         counts[k] = (double)why->groups[k].sample_count;
         for (size_t i = 0; i < uses->count; i++) {
-            out->bytes[k] += uses->list[i].bytes[k] / counts[k];
-            out->allocations[k] += uses->list[i].allocations[k] / counts[k];
+            out->bytes[k] += uses->list[i].bytes[k];
+            out->allocations[k] += uses->list[i].allocations[k];
         }
+        out->bytes[k] /= counts[k];
+        out->allocations[k] /= counts[k];
     }
     whole = out->bytes[CN_WHY_SLOW] - out->bytes[CN_WHY_TYPICAL];
     out->is_more = whole >= BYTES_MIN &&
