@@ -14,24 +14,12 @@ enum { TIME, SHARE, COUNT, LONGEST, READ, WRITTEN, CALL, TARGET, SITE, COLUMNS }
 
 /* For people. */
 static const struct cn_column text_columns[COLUMNS] = {
-    [TIME] = {.name = "time",
-              .title = "TIME",
-              .kind = CN_COLUMN_TEXT,
-              .align = CN_ALIGN_RIGHT},
+    [TIME] = CN_COLUMN_RIGHT("time", "TIME"),
     [SHARE] = {.name = "percent", .title = "%", .kind = CN_COLUMN_PERCENT},
     [COUNT] = {.name = "count", .title = "CALLS", .kind = CN_COLUMN_U64},
-    [LONGEST] = {.name = "longest",
-                 .title = "LONGEST",
-                 .kind = CN_COLUMN_TEXT,
-                 .align = CN_ALIGN_RIGHT},
-    [READ] = {.name = "read",
-              .title = "READ",
-              .kind = CN_COLUMN_TEXT,
-              .align = CN_ALIGN_RIGHT},
-    [WRITTEN] = {.name = "written",
-                 .title = "WRITTEN",
-                 .kind = CN_COLUMN_TEXT,
-                 .align = CN_ALIGN_RIGHT},
+    [LONGEST] = CN_COLUMN_RIGHT("longest", "LONGEST"),
+    [READ] = CN_COLUMN_RIGHT("read", "READ"),
+    [WRITTEN] = CN_COLUMN_RIGHT("written", "WRITTEN"),
     [CALL] = {.name = "call", .title = "CALL", .kind = CN_COLUMN_TEXT},
     [TARGET] = {.name = "file",
                 .title = "FILE OR PEER",
@@ -55,13 +43,6 @@ static const struct cn_column data_columns[] = {
     {.name = "in", .kind = CN_COLUMN_TEXT},
     {.name = "context", .kind = CN_COLUMN_U64},
 };
-
-static double percent(const struct cn_io_sums *sums, const struct cn_io_row *row)
-{
-    return sums->all.time_ns > 0
-               ? 100.0 * (double)row->time_ns / (double)sums->all.time_ns
-               : 0;
-}
 
 static const char *call_of(const struct cn_io_row *row)
 {
@@ -113,7 +94,7 @@ static void print_text(const struct cn_args *args, const struct cn_io_sums *sums
         const struct cn_io_row *row = &sums->list[i];
 
         cn_table_duration(table, row->time_ns);
-        cn_table_f64(table, percent(sums, row));
+        cn_table_f64(table, cn_percent(row->time_ns, sums->all.time_ns));
         cn_table_u64(table, row->count);
         cn_table_duration(table, row->longest_ns);
         cn_table_str(table, size(&text, row->read));
@@ -140,7 +121,7 @@ static void print_data(const struct cn_args *args, const struct cn_io_sums *sums
         const struct cn_io_row *row = &sums->list[i];
 
         cn_table_u64(table, row->time_ns);
-        cn_table_f64(table, percent(sums, row));
+        cn_table_f64(table, cn_percent(row->time_ns, sums->all.time_ns));
         cn_table_u64(table, row->count);
         cn_table_u64(table, row->failed_count);
         cn_table_u64(table, row->unended_count);

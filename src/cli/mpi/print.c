@@ -203,13 +203,10 @@ void cn_mpi_print_efficiency(const struct cn_args *args,
 }
 
 static const struct cn_column wait_columns[] = {
-    {.name = "time_ns", .title = "TIME", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    CN_COLUMN_RIGHT("time_ns", "TIME"),
     {.name = "percent", .title = "%", .kind = CN_COLUMN_PERCENT},
     {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
-    {.name = "longest_ns",
-     .title = "LONGEST",
-     .kind = CN_COLUMN_TEXT,
-     .align = CN_ALIGN_RIGHT},
+    CN_COLUMN_RIGHT("longest_ns", "LONGEST"),
     {.name = "cause", .title = "FOR", .kind = CN_COLUMN_TEXT},
     {.name = "late_rank", .title = "RANK", .kind = CN_COLUMN_U64},
     {.name = "in", .title = "IN", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_PATH},

@@ -12,17 +12,13 @@
 #include "cli/mpi/print.h"
 #include "cli/shell/cli.h"
 
-#define NUMBER(key, heading)                                                           \
-    {                                                                                  \
-        .name = key, .title = heading, .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT \
-    }
-
-#define EFFICIENCY_COLUMNS                                                            \
-    NUMBER("run_ns", "TIME"), NUMBER("useful_ns", "USEFUL"),                          \
-        NUMBER("longest_useful_ns", "LONGEST"),                                       \
-        {.name = "longest_rank", .title = "RANK", .kind = CN_COLUMN_U64},             \
-        NUMBER("parallel_efficiency", "PARALLEL"), NUMBER("load_balance", "BALANCE"), \
-        NUMBER("communication_efficiency", "COMMUNICATION")
+#define EFFICIENCY_COLUMNS                                                     \
+    CN_COLUMN_RIGHT("run_ns", "TIME"), CN_COLUMN_RIGHT("useful_ns", "USEFUL"), \
+        CN_COLUMN_RIGHT("longest_useful_ns", "LONGEST"),                       \
+        {.name = "longest_rank", .title = "RANK", .kind = CN_COLUMN_U64},      \
+        CN_COLUMN_RIGHT("parallel_efficiency", "PARALLEL"),                    \
+        CN_COLUMN_RIGHT("load_balance", "BALANCE"),                            \
+        CN_COLUMN_RIGHT("communication_efficiency", "COMMUNICATION")
 
 static void add_efficiency(struct cn_table *table, const struct cn_mpi_run *run,
                            const struct cn_mpi_efficiency *e, bool is_text)
@@ -38,7 +34,7 @@ static void add_efficiency(struct cn_table *table, const struct cn_mpi_run *run,
 
 static const struct cn_column context_columns[] = {
     EFFICIENCY_COLUMNS,
-    NUMBER("mpi_ns", "IN MPI"),
+    CN_COLUMN_RIGHT("mpi_ns", "IN MPI"),
     {.name = "context", .title = "CONTEXT", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_PATH},
 };
 
@@ -68,7 +64,7 @@ size_t cn_mpi_print_contexts(const struct cn_args *args, const struct cn_mpi_run
 static const struct cn_column iteration_columns[] = {
     {.name = "iteration", .title = "ITERATION", .kind = CN_COLUMN_U64},
     EFFICIENCY_COLUMNS,
-    NUMBER("wait_ns", "WAITING"),
+    CN_COLUMN_RIGHT("wait_ns", "WAITING"),
 };
 
 enum { ITERATION_COLUMNS = sizeof(iteration_columns) / sizeof(iteration_columns[0]) };
@@ -101,11 +97,11 @@ bool cn_mpi_print_iterations(const struct cn_args *args, const struct cn_mpi_run
 
 static const struct cn_column rank_columns[] = {
     {.name = "rank", .title = "RANK", .kind = CN_COLUMN_U64},
-    NUMBER("time_ns", "TIME"),
-    NUMBER("useful_ns", "USEFUL"),
-    NUMBER("mpi_ns", "IN MPI"),
-    NUMBER("wait_ns", "WAITS"),
-    NUMBER("caused_ns", "OTHERS WAIT"),
+    CN_COLUMN_RIGHT("time_ns", "TIME"),
+    CN_COLUMN_RIGHT("useful_ns", "USEFUL"),
+    CN_COLUMN_RIGHT("mpi_ns", "IN MPI"),
+    CN_COLUMN_RIGHT("wait_ns", "WAITS"),
+    CN_COLUMN_RIGHT("caused_ns", "OTHERS WAIT"),
     {.name = "unknown", .title = "", .kind = CN_COLUMN_TEXT},
 };
 

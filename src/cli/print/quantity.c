@@ -26,6 +26,11 @@ void cn_count_print_of(struct cn_text *text, uint64_t count, const char *singula
     cn_text_printf(text, " %s%s", singular, cn_plural(count, "", "s"));
 }
 
+double cn_percent(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
 /* True before the rest of a list: ", loops" or " and loops". */
 static bool is_listed(const char *rest)
 {

@@ -15,6 +15,8 @@ void cn_count_print(struct cn_text *text, uint64_t count); /* "1,234,567" */
 /* "1 thread", "1,234 threads" */
 void cn_count_print_of(struct cn_text *text, uint64_t count, const char *singular);
 
+double cn_percent(uint64_t part, uint64_t whole); /* 0 of nothing */
+
 /* "not kept: 3 events of tasks", "not kept: 1 event of tasks"; `many` is the plural. */
 void cn_loss_print(struct cn_text *text, uint64_t count, const char *many);
 

@@ -65,6 +65,12 @@ struct cn_column {
     enum cn_fit fit;   /* text */
 };
 
+/* A column of text on the right, such as durations. */
+#define CN_COLUMN_RIGHT(key, heading)                                                  \
+    {                                                                                  \
+        .name = key, .title = heading, .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT \
+    }
+
 struct cn_table;
 
 /* Commands call cn_cli_table() instead. `columns` is borrowed until the table is freed;

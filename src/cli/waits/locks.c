@@ -6,21 +6,19 @@
 #include "analyze/wakers/recorded_locks.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "cli/print/quantity.h"
 #include "cli/print/table.h"
 #include "cli/shell/cli.h"
 
 static const struct cn_column text_columns[] = {
     {.name = "lock", .title = "LOCK", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
-    {.name = "time", .title = "WAITED", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    CN_COLUMN_RIGHT("time", "WAITED"),
     {.name = "percent", .title = "%", .kind = CN_COLUMN_PERCENT},
     {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
     {.name = "threads", .title = "THREADS", .kind = CN_COLUMN_U64},
-    {.name = "longest",
-     .title = "LONGEST",
-     .kind = CN_COLUMN_TEXT,
-     .align = CN_ALIGN_RIGHT},
+    CN_COLUMN_RIGHT("longest", "LONGEST"),
     {.name = "by", .title = "GIVEN BY", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
-    {.name = "kept", .title = "KEPT", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    CN_COLUMN_RIGHT("kept", "KEPT"),
     {.name = "taken", .title = "TAKEN IN", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
     {.name = "meanwhile",
      .title = "MEANWHILE",
@@ -52,11 +50,6 @@ static const struct cn_column data_columns[] = {
     {.name = "longest_kept_ns", .kind = CN_COLUMN_U64},
 };
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 /* "packer: pack → pthread_mutex_unlock" */
 static void print_giver(const struct cn_lock_row *row, struct cn_text *out)
 {
@@ -78,7 +71,7 @@ static void print_row(struct cn_table *table, struct cn_text *text,
         cn_text_printf(text, " at 0x%" PRIx64, row->address);
     cn_table_str(table, cn_text_str(text));
     cn_table_duration(table, row->time_ns);
-    cn_table_f64(table, percent(row->time_ns, rows->total_ns));
+    cn_table_f64(table, cn_percent(row->time_ns, rows->total_ns));
     cn_table_u64(table, row->count);
     cn_table_u64(table, row->waiter_count);
     cn_table_duration(table, row->longest_ns);
@@ -92,7 +85,7 @@ static void print_row(struct cn_table *table, struct cn_text *text,
     cn_table_str(table, row->taken_in);
     cn_text_clear(text);
     if (row->meanwhile)
-        cn_text_printf(text, "%.0f %% %s", percent(row->meanwhile_ns, row->seen_ns),
+        cn_text_printf(text, "%.0f %% %s", cn_percent(row->meanwhile_ns, row->seen_ns),
                        row->meanwhile);
     if (has_meanwhile)
         cn_table_str(table, cn_text_str(text));
@@ -106,7 +99,7 @@ static void print_data(struct cn_table *table, const struct cn_lock_rows *rows,
     cn_table_u64(table, row->address);
     cn_table_u64(table, row->process);
     cn_table_u64(table, row->time_ns);
-    cn_table_f64(table, percent(row->time_ns, rows->total_ns));
+    cn_table_f64(table, cn_percent(row->time_ns, rows->total_ns));
     cn_table_u64(table, row->count);
     cn_table_u64(table, row->waiter_count);
     cn_table_u64(table, row->longest_ns);
@@ -115,7 +108,7 @@ static void print_data(struct cn_table *table, const struct cn_lock_rows *rows,
     cn_table_str(table, row->thread);
     cn_table_str(table, row->released_in);
     cn_table_str(table, row->meanwhile);
-    cn_table_f64(table, percent(row->meanwhile_ns, row->seen_ns));
+    cn_table_f64(table, cn_percent(row->meanwhile_ns, row->seen_ns));
     cn_table_str(table, row->taken_in);
     cn_table_str(table, row->taken_path);
     cn_table_u64(table, row->kept_count);
@@ -159,8 +152,8 @@ static void print_sentence(const struct cn_args *args, const struct cn_lock_rows
     if (rows->count > 0) {
         const struct cn_lock_row *row = &rows->list[0];
 
-        cn_text_printf(&text, ": %.1f %% for %s", percent(row->lock_ns, rows->total_ns),
-                       row->lock);
+        cn_text_printf(&text, ": %.1f %% for %s",
+                       cn_percent(row->lock_ns, rows->total_ns), row->lock);
         if (row->thread && row->taken_in)
             cn_text_printf(&text, ", which %s took in %s", row->thread, row->taken_in);
         else if (row->thread && row->released_in)

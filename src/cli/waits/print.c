@@ -2,6 +2,7 @@
 
 #include "analyze/wakers/sums.h"
 #include "base/text.h"
+#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "model/contexts/context.h"
 
@@ -20,16 +21,10 @@ enum {
 
 /* For people. */
 static const struct cn_column text_columns[COLUMNS] = {
-    [TIME] = {.name = "time",
-              .title = "TIME",
-              .kind = CN_COLUMN_TEXT,
-              .align = CN_ALIGN_RIGHT},
+    [TIME] = CN_COLUMN_RIGHT("time", "TIME"),
     [SHARE] = {.name = "percent", .title = "%", .kind = CN_COLUMN_PERCENT},
     [COUNT] = {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
-    [LONGEST] = {.name = "longest",
-                 .title = "LONGEST",
-                 .kind = CN_COLUMN_TEXT,
-                 .align = CN_ALIGN_RIGHT},
+    [LONGEST] = CN_COLUMN_RIGHT("longest", "LONGEST"),
     [KIND] = {.name = "kind", .title = "FOR", .kind = CN_COLUMN_TEXT},
     [THREAD] = {.name = "thread", .title = "THREAD", .kind = CN_COLUMN_TEXT},
     [SITE] = {.name = "in", .title = "IN", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
@@ -68,11 +63,6 @@ static const char *evidence(const struct cn_wait_row *row)
                                             : "recorded";
 }
 
-static double percent(const struct cn_wait_sums *sums, const struct cn_wait_row *row)
-{
-    return sums->total_ns > 0 ? 100.0 * (double)row->time_ns / (double)sums->total_ns : 0;
-}
-
 static void add_site(const struct cn_wait_sums *sums, struct cn_wait_site site,
                      struct cn_text *out)
 {
@@ -108,7 +98,7 @@ static void print_text(const struct cn_args *args, const struct cn_wait_sums *su
         const struct cn_wait_row *row = &sums->list[i];
 
         cn_table_duration(table, row->time_ns);
-        cn_table_f64(table, percent(sums, row));
+        cn_table_f64(table, cn_percent(row->time_ns, sums->total_ns));
         cn_table_u64(table, row->count);
         cn_table_duration(table, row->longest_ns);
         cn_text_clear(&text);
@@ -142,7 +132,7 @@ static void print_data(const struct cn_args *args, const struct cn_wait_sums *su
         const struct cn_wait_row *row = &sums->list[i];
 
         cn_table_u64(table, row->time_ns);
-        cn_table_f64(table, percent(sums, row));
+        cn_table_f64(table, cn_percent(row->time_ns, sums->total_ns));
         cn_table_u64(table, row->count);
         cn_table_u64(table, row->longest_ns);
         cn_table_u64(table, row->longest_at_ns);
