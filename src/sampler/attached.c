@@ -123,15 +123,24 @@ static void free_process(struct attached_process *p)
     free(p->mappings);
 }
 
-/* A function that other modules can call; NULL: none. */
+/* A function that other modules can call; NULL: none. Those of a static program may be local: there are no
+ * other modules. */
 static const struct cn_elf_symbol *find_symbol(const struct cn_elf_file *elf,
                                                const char *name)
 {
-    for (size_t i = 0; i < elf->symbol_count; i++)
-        if (strcmp(elf->symbols[i].name, name) == 0 &&
-            (elf->symbols[i].kind == 'T' || elf->symbols[i].kind == 'w'))
-            return &elf->symbols[i];
-    return NULL;
+    const struct cn_elf_symbol *local = NULL;
+
+    for (size_t i = 0; i < elf->symbol_count; i++) {
+        const struct cn_elf_symbol *symbol = &elf->symbols[i];
+
+        if (strcmp(symbol->name, name) != 0)
+            continue;
+        if (symbol->kind == 'T' || symbol->kind == 'w')
+            return symbol;
+        if (symbol->kind == 't' && elf->is_static)
+            local = symbol;
+    }
+    return local;
 }
 
 /* What is put into a process. */

@@ -150,7 +150,13 @@ static void take_needed(struct file_reading *reading, Elf_Scn *section,
     for (size_t i = 0; data && i < count && i <= INT_MAX; i++) {
         GElf_Dyn entry;
 
-        if (!gelf_getdyn(data, (int)i, &entry) || entry.d_tag != DT_NEEDED)
+        if (!gelf_getdyn(data, (int)i, &entry))
+            break;
+        /* A program that moves itself to where it was loaded (-static-pie). */
+        if (entry.d_tag == DT_FLAGS_1 && entry.d_un.d_val & DF_1_PIE &&
+            !reading->out->loader)
+            reading->out->is_static = true;
+        if (entry.d_tag != DT_NEEDED)
             continue;
         const char *name =
             elf_strptr(reading->reader.elf, head->sh_link, entry.d_un.d_val);
