@@ -51,9 +51,7 @@ export const tests = {
       await until("found while working", async () =>
         /, duration/.test(await page.textContent(".find .status")),
       );
-      for (let i = 0; i < 300 && (await page.locator("header [role=tab]").count()) === 1; i++)
-        await page.waitForTimeout(1000);
-      await page.waitForSelector("header [role=tab]:has-text('Timeline')");
+      await page.waitForSelector("header [role=tab]:has-text('Timeline')", { timeout: 300000 });
       assert.match(hash(), /v=calls/, "who reads calls stays with them");
       assert.equal(await page.locator("header progress").count(), 0);
       await page.click("header [role=tab]:has-text('Top-down')");
