@@ -272,9 +272,6 @@ class Collecting(unittest.TestCase):
         return acknowledged
 
     def test_a_collector_removes_old_traces_from_object_storage(self):
-        """Compaction joins segments until they have their full size: these have it before the limit."""
-        self.address += "/small"
-        self.cairn_ok("store", "init", "-q", self.address, "--rotate-size=16K")
         with self.collector(self.spools[0], more=("--keep-count=400", "--keep-every=0.5s", "--compact")) as (process, port):
             number, end = 0, time.monotonic() + 120
             while 0 in (left := self.found()[0]) or not left:

@@ -576,7 +576,7 @@ bool cn_store_compact(const char *path, enum cn_store_form form,
     int lock;
 
     if (cn_path_is_address(path))
-        return cn_bucket_compact(path, form, out, err);
+        return cn_bucket_compact(path, form, &all, out, err);
     if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
         return false;
     bool ok = choose_form(path, form, &counts.has_new_form, err) &&

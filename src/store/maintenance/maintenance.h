@@ -14,6 +14,7 @@
 #include "base/findings.h"
 #include "store/segment/config.h"
 
+struct cn_care_runs;
 struct cn_progress;
 struct cn_text;
 
@@ -93,8 +94,10 @@ CN_CHECK bool cn_store_verify(const char *path, const struct cn_progress *progre
 
 CN_CHECK bool cn_bucket_expire(const char *address, const struct cn_store_limits *limits,
                                struct cn_store_expiry *out, struct cn_error *err);
-CN_CHECK bool cn_bucket_compact(const char *address, enum cn_store_form form,
-                                struct cn_store_compaction *out, struct cn_error *err);
+CN_CHECK bool
+cn_bucket_compact(const char *address, enum cn_store_form form,
+                  const struct cn_care_runs *runs, /* of store/maintenance/care.h */
+                  struct cn_store_compaction *out, struct cn_error *err);
 CN_CHECK bool cn_bucket_verify(const char *address, const struct cn_progress *progress,
                                cn_finding_fn report, void *arg, struct cn_error *err);
 

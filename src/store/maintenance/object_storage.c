@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/maintenance/care.h"
 #include "store/maintenance/replica.h"
 #include "store/maintenance/upload.h"
 #include "store/segment/log_format.h"
@@ -171,34 +172,60 @@ static bool choose_form(struct cn_bucket *bucket, const char *address,
     return ok;
 }
 
+/* The end of the run of segments from `i` on that fits into one. */
+static size_t run_end(const struct cn_manifest *manifest, const struct cn_care_runs *runs,
+                      size_t i, uint64_t len_max)
+{
+    uint64_t len = 0, longest = 0, first_ns = UINT64_MAX, last_ns = 0;
+    size_t end = i;
+
+    for (; end < manifest->count; end++) {
+        const struct cn_manifest_entry *entry = manifest->entries[end];
+        const struct cn_segment_summary *summary = &entry->summary;
+
+        if (summary->first_ns <= summary->last_ns) {
+            first_ns = summary->first_ns < first_ns ? summary->first_ns : first_ns;
+            last_ns = summary->last_ns > last_ns ? summary->last_ns : last_ns;
+        }
+        if (end > i && (len + summary->disk_len > len_max ||
+                        is_sampled(entry) != is_sampled(manifest->entries[i]) ||
+                        (runs->span_max_ns > 0 && last_ns > first_ns &&
+                         last_ns - first_ns > runs->span_max_ns)))
+            break;
+        len += summary->disk_len;
+        longest = summary->disk_len > longest ? summary->disk_len : longest;
+    }
+    return runs->is_even && longest > len - longest ? i + 1 : end;
+}
+
 static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest,
-                    struct cn_store_compaction *counts, struct cn_error *err)
+                    const struct cn_care_runs *runs, struct cn_store_compaction *counts,
+                    struct cn_error *err)
 {
     struct cn_bytes text = cn_bytes_of(bucket->config);
     struct cn_store_config config;
     bool ok = cn_store_config_parse(&config, text, err);
+    size_t joined = 0;
 
     counts->before = counts->after = (uint32_t)manifest->count;
     for (size_t i = 0; i < manifest->count; i++)
         counts->len_before += manifest->entries[i]->summary.disk_len;
     counts->len_after = counts->len_before;
-    for (size_t i = 0, end; ok && i < manifest->count; i = end) {
-        uint64_t len = manifest->entries[i]->summary.disk_len;
-
-        for (end = i + 1;
-             end < manifest->count &&
-             len + manifest->entries[end]->summary.disk_len <= config.rotate_len &&
-             is_sampled(manifest->entries[end]) == is_sampled(manifest->entries[i]);
-             end++)
-            len += manifest->entries[end]->summary.disk_len;
-        if (end - i > 1 || is_of_other_form(manifest->entries[i], &config))
-            ok = join(bucket, manifest->entries + i, end - i, counts, err);
+    for (size_t i = 0, end; ok && i < manifest->count && joined < runs->count_max;
+         i = end) {
+        end = run_end(manifest, runs, i, config.rotate_len);
+        if (end - i < runs->len_min &&
+            (!runs->rewrites || !is_of_other_form(manifest->entries[i], &config)))
+            continue;
+        ok = join(bucket, manifest->entries + i, end - i, counts, err);
+        joined++;
     }
     return ok;
 }
 
 bool cn_bucket_compact(const char *address, enum cn_store_form form,
-                       struct cn_store_compaction *out, struct cn_error *err)
+                       const struct cn_care_runs *runs, struct cn_store_compaction *out,
+                       struct cn_error *err)
 {
     struct cn_store_compaction counts = {0};
     struct cn_manifest manifest = {0};
@@ -208,7 +235,7 @@ bool cn_bucket_compact(const char *address, enum cn_store_form form,
         return false;
     bool ok = choose_form(bucket, address, form, &counts.has_new_form, err) &&
               cn_bucket_read_manifest(bucket, &manifest, err) &&
-              compact(bucket, &manifest, &counts, err) && sweep(bucket, err);
+              compact(bucket, &manifest, runs, &counts, err) && sweep(bucket, err);
     cn_manifest_done(&manifest);
     cn_bucket_close(bucket);
     if (ok)

@@ -173,9 +173,9 @@ static bool join(struct cn_keeper *keeper, struct cn_error *err)
 
     if (!keeper->options.limits.joins && !keeper->options.limits.sample)
         return true;
-    bool ok = keeper->address
-                  ? cn_store_compact(keeper->address, CN_STORE_FORM_SAME, &done, err)
-                  : cn_care_compact(&keeper->care, &runs, &done, err);
+    bool ok = keeper->address ? cn_bucket_compact(keeper->address, CN_STORE_FORM_SAME,
+                                                  &runs, &done, err)
+                              : cn_care_compact(&keeper->care, &runs, &done, err);
     if (ok)
         note_joined(keeper, &done);
     return ok;
