@@ -30,7 +30,8 @@ struct io_view {
     struct cn_io_sums sums;
     bool *is_selected; /* by profile */
     uint64_t begin_ns, end_ns;
-    size_t disk_count; /* requests of disks that are not shown */
+    size_t disk_count;    /* requests of disks that are not shown */
+    size_t outside_count; /* system calls of a recording that are none of its costs */
 };
 
 /* What rows differ in. */
@@ -74,6 +75,19 @@ static void add_calls(struct io_view *view)
     cn_io_sums_finish(&view->sums);
 }
 
+/* The calls of a recording that no recorded call contains: none of its costs. */
+static size_t count_outside(struct cn_opened *opened)
+{
+    const struct cn_database *db = opened->whole ? opened->whole : opened->db;
+    size_t inside = db->io ? db->io->count : 0;
+    struct cn_error ignored = {0};
+
+    if (!(opened->contains & CN_CALLS) ||
+        !cn_opened_load(opened, CN_CALLS, NULL, &ignored) || !opened->rec->io)
+        return 0;
+    return opened->rec->io->count - inside;
+}
+
 static bool print(const struct io_view *view, struct cn_error *err)
 {
     uint64_t most;
@@ -88,6 +102,11 @@ static bool print(const struct io_view *view, struct cn_error *err)
     if (view->disk_count > 0 && cn_cli_format(view->args) == CN_TABLE_TEXT)
         cn_cli_say(view->args, "%zu %s of disks: use --disk", view->disk_count,
                    cn_plural(view->disk_count, "request", "requests"));
+    if (view->outside_count > 0 && cn_cli_format(view->args) == CN_TABLE_TEXT)
+        cn_cli_say(view->args,
+                   "%zu %s outside of recorded calls: the table io of cairn sql has them",
+                   view->outside_count,
+                   cn_plural(view->outside_count, "system call", "system calls"));
     return true;
 }
 
@@ -95,7 +114,13 @@ static bool show(struct io_view *view, struct cn_error *err)
 {
     if (!cn_view_open(&view->opened, view->args, view->path, NULL, err))
         return false;
+    view->outside_count = count_outside(&view->opened);
     view->db = view->opened.db;
+    if (!view->db->io && view->outside_count > 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "%s: all its %zu system calls are outside of recorded calls; the "
+                       "table io of cairn sql has them",
+                       view->path, view->outside_count);
     if (!view->db->io)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "%s has no system calls; sudo cairn sample --io and sudo cairn "

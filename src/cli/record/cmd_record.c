@@ -243,7 +243,7 @@ static void tell_leaks(const struct cn_args *args, const struct cn_launch_leaks 
 }
 
 static void print_lost(struct cn_text *text, const struct cn_launch_result *result,
-                       uint64_t unloaded)
+                       const struct cn_record_syscalls *syscalls, uint64_t unloaded)
 {
     size_t begin = text->len;
 
@@ -266,12 +266,15 @@ static void print_lost(struct cn_text *text, const struct cn_launch_result *resu
     if (result->stop != CN_REC_RUNNING || result->failure.text[0] ||
         result->sandboxed_count > 0)
         cn_text_printf(text, "%slater calls not recorded", text->len > begin ? ", " : "");
+    if (syscalls->is_incomplete)
+        cn_text_printf(text, "%ssystem calls missing", text->len > begin ? ", " : "");
     if (text->len == begin)
         cn_text_str_add(text, "none lost");
 }
 
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
-                        const struct cn_launch_options *launch, size_t syscall_count)
+                        const struct cn_launch_options *launch,
+                        const struct cn_record_syscalls *syscalls)
 {
     struct cn_text text = {0};
 
@@ -292,9 +295,9 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     if (launch->has_ranges)
         cn_record_tell_ranges(args, result->gpu.range_count);
     cn_count_print_of(&text, result->call_count, "call");
-    if (syscall_count > 0) {
+    if (syscalls->count > 0) {
         cn_text_str_add(&text, " and ");
-        cn_count_print_of(&text, syscall_count, "system call");
+        cn_count_print_of(&text, syscalls->count, "system call");
     }
     if (result->gpu.op_count > 0) {
         cn_text_str_add(&text, " and ");
@@ -312,7 +315,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
-    print_lost(&text, result, unloaded);
+    print_lost(&text, result, syscalls, unloaded);
     if (cn_args_has(args, "host"))
         cn_cli_say(args, "%s", cn_text_str(&text));
     else if (launch->rank)
@@ -425,7 +428,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
         cn_record_print_time(start_ns);
     if (ok) {
         add_syscalls(&syscalls, args, &options.launch);
-        tell_result(args, &result, &options.launch, syscalls.count);
+        tell_result(args, &result, &options.launch, &syscalls);
         cn_text_done(&result.gpu.notes);
         *wait_status = result.wait_status;
         if (script)

@@ -245,6 +245,7 @@ bool cn_record_syscalls_end(struct cn_record_syscalls *s, const char *dir,
     bool has_answer = end_helper(s, &answer);
     if (!s->is_on)
         return true;
+    s->is_incomplete = !has_answer || answer.failure[0] || answer.lost_count > 0;
     if (!has_answer)
         return cn_fail(err, CN_ERR_IO,
                        "--syscalls: the process that sampled them did not end well");

@@ -30,6 +30,7 @@ struct cn_record_syscalls {
     bool is_on;     /* it samples */
     char *folder;   /* with what it writes */
     size_t count;
+    bool is_incomplete; /* there were more */
 };
 
 /* Start the process. The options must outlive the launch. */
