@@ -132,7 +132,7 @@ test("kernels and what launched them have short names in the sentence about a GP
   const kernel = `void at::native::kernel<4, ${"at::native::normal<float>, ".repeat(40)}>(int)`;
   const gap = { begin: 5, end: 9, profile: 1, operation: kernel, launch: "train", path: [kernel] };
   const gpu = { number: 0, streams: 1, busy: 1, span: 20, gapCount: 1, gaps: [gap] };
-  const notes = notesOf(info, { ...overview, gpus: [gpu] } as unknown as Overview);
+  const notes = notesOf(info, { ...overview, gpus: [gpu] });
   const short = "void at::native::kernel<…>(…)";
   assert.ok(
     notes.some(({ text }) => text.endsWith(`ended with ${short}, launched by ${short} > train.`)),
