@@ -59,7 +59,9 @@ def make_trace(number, rng):
         add(stock, "inventory", "db query", 3 * MS, 7 * MS, db_system="postgresql", item=item)
         # At the same time as each other; one ends after its caller.
         pay = add(handler, "payment", "POST /pay", 10 * MS, 20 * MS, error=declined)
-        add(pay, "payment", "charge card", 11 * MS, 19 * MS, error=declined, card_type="amex" if user % 5 == 0 else "visa")
+        # Another service with a span of the same name is no recursion.
+        work = add(pay, "payment", "handler", 10 * MS + MS // 2, 19 * MS + MS // 2)
+        add(work, "payment", "charge card", 11 * MS, 19 * MS, error=declined, card_type="amex" if user % 5 == 0 else "visa")
         reserve = add(handler, "inventory", "POST /reserve", 10 * MS, 25 * MS)
         add(reserve, "inventory", "db update", 12 * MS, 26 * MS, db_system="postgresql", item=(item + 1) % 13)
         if number % 4 == 1:

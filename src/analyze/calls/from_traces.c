@@ -13,6 +13,10 @@
 
 enum { FUNCTION_LEN = 16 };
 
+/* Each service is a module, with addresses of its own. The functions of more services, and of
+ * traces without one, are those of the first module. */
+enum { MODULE_SHIFT = 32, SERVICE_MAX = 1 << 15 };
+
 /* As many tracks as tasks that other readers make. */
 enum { TRACK_MAX = 1 << 16 };
 
@@ -56,11 +60,14 @@ struct trace_open_call {
 
 struct cn_trace_calls {
     struct cn_memory_recording *recording;
-    uint32_t module, session;
-    struct cn_names names; /* of functions, numbered as the recording's */
+    uint32_t session;
+    struct cn_names modules; /* the first: of no service; numbered as the recording's */
+    struct cn_names names;   /* "module:name" of functions, numbered as the recording's */
+    uint64_t *addresses;     /* of functions */
+    size_t address_count, address_capacity;
     const struct cn_words *words;
     uint64_t born_ns;
-    struct cn_map functions; /* method word -> function, of `words` */
+    struct cn_map functions; /* service word and method word -> function, of `words` */
     struct from_traces_track *tracks;
     struct from_traces_group *groups; /* the first: of traces */
     size_t track_count, track_capacity, group_count, group_capacity;
@@ -84,12 +91,24 @@ static uint32_t add_group(struct cn_trace_calls *calls)
     return (uint32_t)calls->group_count++;
 }
 
+static uint32_t add_module(struct cn_trace_calls *calls, const char *service)
+{
+    uint32_t module, before = (uint32_t)calls->modules.count;
+
+    if (before > SERVICE_MAX)
+        return 0;
+    module = cn_names_add(&calls->modules, service);
+    if (module == before)
+        (void)cn_memory_recording_add_module(calls->recording, service, "");
+    return module;
+}
+
 struct cn_trace_calls *cn_trace_calls_new(void)
 {
     struct cn_trace_calls *calls = cn_alloc(1, sizeof(*calls));
 
     calls->recording = cn_memory_recording_new();
-    calls->module = cn_memory_recording_add_module(calls->recording, "traces", "");
+    (void)add_module(calls, "traces");
     calls->session = cn_memory_recording_add_session(calls->recording, "0000000000000001",
                                                      1, 0, "traces");
     (void)add_group(calls);
@@ -101,7 +120,9 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     if (!calls)
         return;
     cn_memory_recording_free(calls->recording);
+    cn_names_done(&calls->modules);
     cn_names_done(&calls->names);
+    free(calls->addresses);
     cn_map_done(&calls->functions);
     cn_map_done(&calls->traces);
     cn_map_done(&calls->paths);
@@ -127,39 +148,65 @@ void cn_trace_calls_nest(struct cn_trace_calls *calls)
     calls->is_nested = true;
 }
 
-/* Methods of the same name are one function, whichever dictionary they come from. */
+static uint32_t module_of(struct cn_trace_calls *calls, const struct cn_words *words,
+                          uint32_t service)
+{
+    struct cn_text name = {0};
+    uint32_t module;
+
+    if (service == 0)
+        return 0;
+    cn_words_print(words, service, &name);
+    module = add_module(calls, cn_text_str(&name));
+    cn_text_done(&name);
+    return module;
+}
+
+/* Methods of the same name are one function of their service, whichever dictionary they come
+ * from. */
 static uint32_t add_function(struct cn_trace_calls *calls, const struct cn_words *words,
-                             uint32_t method)
+                             uint32_t service, uint32_t method)
 {
     static const struct cn_argument_spec attributes = {
         .format = 's', .index = 1, .type_name = "", .text = "arg1/s"};
-    struct cn_text name = {0};
+    uint32_t module = module_of(calls, words, service);
+    struct cn_text key = {0};
     uint32_t function, before = (uint32_t)calls->names.count;
+    size_t name_at;
 
+    cn_text_printf(&key, "%" PRIu32 ":", module);
+    name_at = key.len;
     if (method == 0)
-        cn_text_str_add(&name, "?");
+        cn_text_str_add(&key, "?");
     else
-        cn_words_print_method_name(words, method, &name);
-    function = cn_names_add(&calls->names, cn_text_str(&name));
-    if (function == before)
+        cn_words_print_method_name(words, method, &key);
+    function = cn_names_add(&calls->names, cn_text_str(&key));
+    if (function == before) {
+        const char *name = calls->names.list[function] + name_at;
+        uint64_t offset = (uint64_t)function * FUNCTION_LEN;
+
         (void)cn_memory_recording_add_function(
             calls->recording, (struct cn_call_function){
-                                  .name = calls->names.list[function],
-                                  .raw_name = calls->names.list[function],
-                                  .module = calls->module,
+                                  .name = name,
+                                  .raw_name = name,
+                                  .module = module,
                                   .type = 'T',
-                                  .offset = (uint64_t)function * FUNCTION_LEN,
+                                  .offset = offset,
                                   .size = FUNCTION_LEN,
                                   .file = "",
                                   .arguments = {&attributes, calls->has_attributes},
                               });
-    cn_text_done(&name);
+        CN_PUSH(calls->addresses, calls->address_count, calls->address_capacity,
+                ((uint64_t)module << MODULE_SHIFT) + offset);
+    }
+    cn_text_done(&key);
     return function;
 }
 
 static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_trace *trace,
-                            uint32_t method)
+                            const struct cn_trace_node *node)
 {
+    uint32_t service = node->span == CN_NONE ? 0 : trace->spans[node->span].service;
     uint32_t *known;
 
     if (calls->words != trace->words || calls->born_ns != trace->words->born_ns) {
@@ -167,9 +214,9 @@ static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_trace 
         calls->words = trace->words;
         calls->born_ns = trace->words->born_ns;
     }
-    known = cn_map_at(&calls->functions, method, CN_NONE);
+    known = cn_map_at(&calls->functions, (uint64_t)service << 32 | node->method, CN_NONE);
     if (*known == CN_NONE)
-        *known = add_function(calls, trace->words, method);
+        *known = add_function(calls, trace->words, service, node->method);
     return *known;
 }
 
@@ -251,7 +298,7 @@ static void add_call(struct cn_trace_calls *calls, struct from_traces_track *tra
         calls->recording, track->task,
         (struct cn_call){
             .time_ns = time_ns,
-            .address = (uint64_t)function * FUNCTION_LEN,
+            .address = calls->addresses[function],
             .function = function,
             .depth = (uint16_t)track->depth,
             .kind = (uint8_t)kind,
@@ -515,8 +562,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
     const struct cn_trace_node *entered = &trace->nodes[node];
-    struct trace_open_call call = {.function =
-                                       function_of(calls, trace, entered->method)};
+    struct trace_open_call call = {.function = function_of(calls, trace, entered)};
     struct from_traces_track *track;
     bool is_moved = false;
 
@@ -584,10 +630,15 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
 {
     struct cn_recording *recording;
 
-    cn_memory_recording_add_mapping(
-        calls->recording, calls->session,
-        (struct cn_mapping){0, (uint64_t)calls->names.count * FUNCTION_LEN + 1, 0,
-                            calls->module, "r-xp"});
+    for (uint32_t i = 0; i < calls->modules.count; i++) {
+        uint64_t begin = (uint64_t)i << MODULE_SHIFT;
+
+        cn_memory_recording_add_mapping(
+            calls->recording, calls->session,
+            (struct cn_mapping){begin,
+                                begin + (uint64_t)calls->names.count * FUNCTION_LEN + 1,
+                                0, i, "r-xp"});
+    }
     recording = cn_memory_recording_finish(calls->recording);
     calls->recording = NULL;
     recording->trace_count = calls->trace_count;

@@ -51,8 +51,14 @@ uint32_t *cn_call_ids_first_of_name(const struct cn_recording *rec)
     uint32_t *number_of = cn_alloc(rec->function_count, sizeof(*number_of));
     struct cn_names names = {0};
     bool has_equal = false;
+    uint32_t module = 0;
 
     for (uint32_t i = 0; i < rec->function_count; i++) {
+        /* Services have no function in common. */
+        if (rec->trace_count > 0 && rec->functions[i].module != module) {
+            module = rec->functions[i].module;
+            cn_names_done(&names);
+        }
         size_t known = names.count;
         uint32_t number = cn_names_add(&names, rec->functions[i].name);
 

@@ -39,7 +39,7 @@ uint64_t cn_call_ids_address(const struct cn_call_ids *ids,
                              const struct cn_recording *rec, uint32_t id);
 
 /* For each function, the first one of the same name: overloads and instances of a template
- * may share one. To be freed; NULL if all names differ. */
+ * may share one. Of request traces: of its service. To be freed; NULL if all names differ. */
 uint32_t *cn_call_ids_first_of_name(const struct cn_recording *rec);
 
 void cn_call_ids_done(struct cn_call_ids *ids);

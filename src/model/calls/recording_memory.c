@@ -42,6 +42,7 @@ struct cn_memory_recording {
     size_t task_capacity, calls_capacity, session_capacity, mappings_capacity;
     size_t module_capacity, function_capacity, fact_capacity, event_name_capacity,
         flow_capacity;
+    bool is_scattered; /* functions were added to a module that is not the last one */
     bool is_finished;
 };
 
@@ -101,7 +102,6 @@ uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const cha
         .path = copied,
         .name = cn_path_name(copied),
         .build_id = copy(m, build_id),
-        .first_function = m->rec.function_count,
     };
     return m->rec.module_count++;
 }
@@ -126,9 +126,8 @@ uint32_t cn_memory_recording_add_function(struct cn_memory_recording *m,
 {
     struct cn_call_module *module = &m->modules[function.module];
 
-    assert(!m->is_finished && function.module + 1 == m->rec.module_count);
-    assert(module->function_count == 0 ||
-           m->functions[m->rec.function_count - 1].offset <= function.offset);
+    assert(!m->is_finished && function.module < m->rec.module_count);
+    m->is_scattered |= function.module + 1 < m->rec.module_count;
     function.raw_name = copy(m, function.raw_name ? function.raw_name : function.name);
     function.name = copy(m, function.name);
     function.file = copy(m, function.file);
@@ -248,8 +247,46 @@ void cn_memory_recording_add_moved(struct cn_memory_recording *m,
     CN_PUSH(m->moved, m->rec.moved_count, m->moved_capacity, call);
 }
 
+/* Put the functions of each module next to each other. */
+static void gather_functions(struct cn_memory_recording *m)
+{
+    struct cn_call_function *gathered =
+        cn_alloc(m->rec.function_count, sizeof(*gathered));
+    uint32_t *place = cn_alloc(m->rec.function_count, sizeof(*place));
+    uint32_t *next = cn_alloc(m->rec.module_count, sizeof(*next));
+
+    for (uint32_t i = 0; i < m->rec.module_count; i++)
+        next[i] = m->modules[i].first_function;
+    for (uint32_t i = 0; i < m->rec.function_count; i++) {
+        place[i] = next[m->functions[i].module]++;
+        gathered[place[i]] = m->functions[i];
+    }
+    free(m->functions);
+    m->functions = gathered;
+    for (uint32_t i = 0; i < m->rec.task_count; i++)
+        for (size_t k = 0; k < m->calls[i].count; k++) {
+            struct cn_call *call = &m->calls[i].list[k];
+
+            if (call->kind <= CN_CALL_EXIT && call->function != CN_NONE)
+                call->function = place[call->function];
+        }
+    for (uint32_t i = 0; i < m->rec.path_count; i++)
+        if (m->paths[i].function != CN_NONE)
+            m->paths[i].function = place[m->paths[i].function];
+    free(next);
+    free(place);
+}
+
 struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
 {
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < m->rec.module_count; i++) {
+        m->modules[i].first_function = first;
+        first += m->modules[i].function_count;
+    }
+    if (m->is_scattered)
+        gather_functions(m);
     for (uint32_t i = 0; i < m->rec.task_count; i++) {
         struct cn_task *task = &m->tasks[i];
 

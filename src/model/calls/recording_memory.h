@@ -6,8 +6,8 @@
  *     ... any reader of model/calls/recording.h ...
  *     cn_recording_close(rec);
  *
- * Strings, specs and data are copied. Add functions module by module in the order of their
- * offsets, mappings in the order of their addresses and then of loading, calls in the order
+ * Strings, specs and data are copied. Add the functions of a module in the order of
+ * their offsets, mappings in the order of their addresses and then of loading, calls in the order
  * of time. Indices must be results of earlier calls: anything else is an assertion.
  * cn_recording_close() on the finished recording and cn_memory_recording_free() do the same.
  * Threads: one thread builds it; once finished it is immutable.
@@ -22,7 +22,8 @@ struct cn_memory_recording;
 struct cn_memory_recording *cn_memory_recording_new(void);
 void cn_memory_recording_free(struct cn_memory_recording *m); /* NULL is fine */
 
-/* Tables. Each function returns the index of the new element. */
+/* Tables. Each function returns the index of the new element; cn_memory_recording_finish()
+ * numbers functions again if those of a module were not added next to each other. */
 uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const char *path,
                                         const char *build_id);
 uint32_t cn_memory_recording_add_function(struct cn_memory_recording *m,
