@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/gpu.h"
@@ -65,6 +66,13 @@ struct perf_reading {
     struct cn_perf_io io;
 };
 
+/* Stripped C libraries have no names of what starts a thread: __libc_start_call_main below
+ * _start and __libc_start_main, start_thread below clone3. They say nothing of a program. */
+static bool is_start_of_libc(const char *module, size_t callers)
+{
+    return callers <= 2 && strncmp(cn_path_name(module), "libc.so", 7) == 0;
+}
+
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
  * them. The first address of the user below those of the kernel was interrupted; the innermost one is
@@ -83,6 +91,7 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
     bool is_below_start = false; /* stripped programs have no name of their start */
     bool has_line = is_interrupted;
     struct cn_perf_futex_signs signs = {0};
+    size_t frames = 0, unnamed_at = 0;
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
@@ -102,8 +111,11 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
         cn_perf_futex_see(&signs, &outermost, is_kernel);
         if (depth == 0)
             innermost = outermost;
-        if (!chain.unnamed)
+        frames++;
+        if (!chain.unnamed && outermost.unnamed) {
             chain.unnamed = outermost.unnamed;
+            unnamed_at = frames;
+        }
         for (uint32_t k = outermost.count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
             stack[depth++] = r->names.frames[outermost.first + k];
     }
@@ -111,6 +123,8 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
         outermost.entry = CN_ENTRY_UNKNOWN;
     else if (is_below_start)
         outermost.entry = CN_ENTRY_MAIN_THREAD;
+    if (unnamed_at > 1 && is_start_of_libc(chain.unnamed, frames - unnamed_at))
+        chain.unnamed = NULL;
     chain.is_futex = cn_perf_futex_is(&signs);
     chain.is_whole = outermost.entry != CN_ENTRY_UNKNOWN;
     context = base != CN_NONE

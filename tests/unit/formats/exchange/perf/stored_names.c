@@ -133,18 +133,26 @@ static void open_writer(struct cn_perf_writer *writer)
                                     &err));
 }
 
+static struct cn_database *read_file(struct cn_file *file)
+{
+    struct cn_import *import = cn_import_new("title", "description");
+    struct cn_database *db;
+    struct cn_error err = {0};
+
+    assert_true(cn_file_open(file, "perf.data", &err));
+    assert_true(cn_perf_read(import, file->bytes, &err));
+    assert_true(cn_import_finish(import, &db, &err));
+    return db;
+}
+
 /* The functions of the file with their files, as the reader names them. */
 static void expect_functions(void)
 {
-    struct cn_import *import = cn_import_new("title", "description");
     struct cn_file file = {0};
-    struct cn_database *db;
+    struct cn_database *db = read_file(&file);
     struct cn_error err = {0};
     unsigned found = 0;
 
-    assert_true(cn_file_open(&file, "perf.data", &err));
-    assert_true(cn_perf_read(import, file.bytes, &err));
-    assert_true(cn_import_finish(import, &db, &err));
     for (uint32_t i = 0; i < db->function_count; i++) {
         struct cn_source_file source = {0};
         struct cn_module module = {0};
@@ -205,11 +213,66 @@ static void a_file_contains_its_frames(void **state)
     (void)state;
 }
 
+static void add_mapping(struct cn_perf_writer *writer, uint64_t begin, const char *path)
+{
+    struct cn_text text = {0};
+    struct cn_error err = {0};
+    size_t padding = 8 - strlen(path) % 8;
+
+    cn_wire_u32(&text, CN_PERF_MMAP);
+    cn_wire_u32(&text, (uint32_t)((40 + strlen(path) + padding + 40) << 16) | 2);
+    cn_wire_u64(&text, PID | (uint64_t)PID << 32);
+    cn_wire_u64(&text, begin);
+    cn_wire_u64(&text, 0x1000);
+    cn_wire_u64(&text, 0);
+    cn_text_str_add(&text, path);
+    cn_text_fill(&text, '\0', padding);
+    cn_wire_u64(&text, PID | (uint64_t)PID << 32);
+    for (unsigned i = 0; i < 4; i++)
+        cn_wire_u64(&text, i == 3);
+    assert_true(cn_perf_writer_add(writer, cn_wire_view(&text), &err));
+    cn_text_done(&text);
+}
+
+/* What starts threads in a stripped C library is no function of the program without a name. */
+static void starts_of_threads_need_no_names(void **state)
+{
+    enum { LIBC = 0x10000, PROGRAM = 0x20000 };
+    struct cn_stored_names names = {0};
+    uint64_t named = cn_stored_names_address(&names, &inner);
+    uint64_t thread[] = {CN_PERF_CONTEXT_USER, named, LIBC + 16, LIBC + 32};
+    uint64_t inside[] = {CN_PERF_CONTEXT_USER, LIBC + 16, named, named, named};
+    uint64_t program[] = {CN_PERF_CONTEXT_USER, named, PROGRAM + 16, LIBC + 32};
+    struct cn_perf_writer writer;
+    struct cn_text record = {0};
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+
+    open_writer(&writer);
+    while (cn_stored_names_encode(&names, &record))
+        assert_true(cn_perf_writer_add(&writer, cn_wire_view(&record), &err));
+    add_mapping(&writer, LIBC, "/nowhere/libc.so.6");
+    add_mapping(&writer, PROGRAM, "/nowhere/program");
+    add_sample(&writer, thread, 4);
+    add_sample(&writer, inside, 5);
+    add_sample(&writer, program, 4);
+    assert_true(cn_perf_writer_close(&writer, &err));
+    struct cn_database *db = read_file(&file);
+    assert_int_equal(db->origin.stack_count, 3);
+    assert_int_equal(db->origin.unnamed_count, 2);
+    cn_database_close(db);
+    cn_file_close(&file);
+    cn_text_done(&record);
+    cn_stored_names_done(&names);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_frames_have_one_address),
         cmocka_unit_test(a_long_name_is_cut),
+        CN_SCRATCH_TEST(starts_of_threads_need_no_names),
         CN_SCRATCH_TEST(a_file_contains_its_frames),
     };
 
