@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "symbols/mangled_scope.h"
 
 /* Longer names stay mangled: the parser of libiberty recurses, and its output can be
  * exponentially longer than its input. */
@@ -207,6 +208,18 @@ static void simplify(const char *full, struct cn_text *out)
         take_one(&in);
 }
 
+/* A name with its arguments, or without those that libiberty does not read. */
+static bool demangle_cxx(const char *raw, int options, struct cn_text *text)
+{
+    size_t before = text->len;
+
+    if (demangle_with(cplus_demangle_v3_callback, raw, options, text) ||
+        cn_mangled_scope(raw, text))
+        return true;
+    truncate_text(text, before);
+    return false;
+}
+
 bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
 {
     enum { OPTIONS = DMGL_ANSI | DMGL_NO_RECURSE_LIMIT };
@@ -221,9 +234,8 @@ bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
     if (!is_cxx)
         return false;
     if (how == CN_DEMANGLE_FULL)
-        return demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_PARAMS, out);
-    bool ok =
-        demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_VERBOSE, &full);
+        return demangle_cxx(raw, OPTIONS | DMGL_PARAMS, out);
+    bool ok = demangle_cxx(raw, OPTIONS | DMGL_VERBOSE, &full);
     if (ok)
         simplify(cn_text_str(&full), out);
     cn_text_done(&full);
