@@ -121,16 +121,18 @@ CN_FRAME_INLINE bool cn_frame_walk_enter_array(struct cn_frame_walk *w,
     return true;
 }
 
-/* Do the reads of a list, of which those of the frame are in w->frame_words. */
+/* Do at most `reads_most` reads of a list, of which those of the frame are in w->frame_words. */
 CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
                                             const struct cn_frame_read *reads,
-                                            uint32_t count, uint64_t *row, uint32_t most)
+                                            uint32_t count, uint32_t reads_most,
+                                            uint64_t *row, uint32_t most)
 {
     for (uint32_t i = 0; i < most; i++)
         row[i] = 0;
+    w->values[CN_FRAME_SELF] = 0;
     w->values[CN_FRAME_ARRAY] = w->array;
     w->values[CN_FRAME_STATE] = w->state;
-    for (uint32_t i = 0; i < CN_FRAME_READS_MAX && i < count; i++) {
+    for (uint32_t i = 0; i < reads_most && i < count; i++) {
         uint32_t from = reads[i].from & (CN_FRAME_VALUES - 1), to = reads[i].to;
         uint64_t value = 0;
 
@@ -141,6 +143,7 @@ CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
         else
             (void)cn_frame_walk_u64(w, &value,
                                     (w->values[from] & ~(uint64_t)CN_FRAME_TAGS) +
+                                        w->values[reads[i].plus & (CN_FRAME_VALUES - 1)] +
                                         (uint64_t)(int64_t)reads[i].off);
         w->values[CN_FRAME_FOUND + i] = value;
         if (to < most)
@@ -161,8 +164,8 @@ CN_FRAME_INLINE void cn_frame_walk_begin(struct cn_frame_walk *w,
         .word_count = t->head_len & (CN_FRAME_HEAD_MAX - 1),
     };
     w->values[CN_FRAME_OTHER] = t->other;
-    cn_frame_walk_read_row(w, t->head_reads, t->head_read_count, w->words,
-                           CN_FRAME_HEAD_MAX);
+    cn_frame_walk_read_row(w, t->head_reads, t->head_read_count, CN_FRAME_HEAD_READS_MAX,
+                           w->words, CN_FRAME_HEAD_MAX);
 }
 
 /* Go to the frame that ends, if there is one, from its caller. */
@@ -276,7 +279,8 @@ CN_FRAME_INLINE bool cn_frame_walk_step(struct cn_frame_walk *w,
         w->has_failed = true;
         return false;
     }
-    cn_frame_walk_read_row(w, t->reads, t->read_count, w->words + at, CN_FRAME_ROW_MAX);
+    cn_frame_walk_read_row(w, t->reads, t->read_count, CN_FRAME_READS_MAX, w->words + at,
+                           CN_FRAME_ROW_MAX);
     w->found.word_count =
         at + (t->row_len < CN_FRAME_ROW_MAX ? t->row_len : CN_FRAME_ROW_MAX);
     return cn_frame_walk_leave_frame(w, t);

@@ -17,10 +17,11 @@
 enum {
     CN_FRAME_LEN = 128, /* what is read of a frame at once, at most */
     CN_FRAME_WORDS = CN_FRAME_LEN / 8,
-    CN_FRAME_READS_MAX = 14,
-    CN_FRAME_VALUES = 32,      /* results of reads, and what they start from */
+    CN_FRAME_READS_MAX = 14, /* of each frame */
+    CN_FRAME_HEAD_READS_MAX = 31,
+    CN_FRAME_VALUES = 64,      /* results of reads, and what they start from */
     CN_FRAME_ROW_MAX = 10,     /* words that are kept of a frame */
-    CN_FRAME_HEAD_MAX = 16,    /* one more than what is kept of the state */
+    CN_FRAME_HEAD_MAX = 32,    /* one more than what is kept of the state */
     CN_FRAME_WORDS_MAX = 8192, /* and of a stack */
     CN_FRAME_STEPS_MAX = 2048,
     CN_FRAME_THREADS_MAX = 512,
@@ -59,10 +60,11 @@ enum { CN_FRAME_NOWHERE = 255 };
 /* In the place of an offset in a frame: its address. */
 #define CN_FRAME_ADDRESS INT32_MIN
 
-/* 8 bytes at an offset from a start. Words of a row that several reads go to are added up. */
+/* 8 bytes at an offset from a start, or from the sum of two. Words of a row that several reads go to
+ * are added up. */
 struct cn_frame_read {
     uint8_t from, to;
-    uint8_t unused[2];
+    uint16_t plus; /* CN_FRAME_FOUND plus the index of an earlier read; 0: none */
     int32_t off;
 };
 
@@ -126,7 +128,7 @@ struct cn_frame_table {
     struct cn_frame_range
         resumed; /* one that is shown in the place of them, and left out */
     struct cn_frame_ending ending;
-    struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
+    struct cn_frame_read head_reads[CN_FRAME_HEAD_READS_MAX], reads[CN_FRAME_READS_MAX];
 };
 
 /* What a walk found: words of the state, then rows of the frames, the innermost first. A thread may

@@ -51,7 +51,8 @@ struct cn_python {
     bool has_generators; /* and tasks were not looked for since then */
     uint64_t looked_ns;  /* for tasks */
     struct {
-        uint64_t task, coroutine, address;
+        struct cn_python_task task;
+        uint64_t address;
     } task_names[TASK_SLOTS];
     size_t task_name_count;
     struct cn_frame_walk walk;
@@ -122,12 +123,12 @@ static bool make_table(struct cn_python *p)
         .read_count = 6,
         .reads =
             {
-                {CN_FRAME_SELF, AT_CODE, {0}, (int32_t)l->frame_code},
-                {CN_FRAME_SELF, AT_INSTRUCTION, {0}, (int32_t)l->frame_instruction},
-                {CN_FRAME_SELF, AT_ENTRY, {0}, (int32_t)l->frame_entry},
-                {CN_FRAME_FOUND, AT_SUM, {0}, (int32_t)l->code_name},
-                {CN_FRAME_FOUND, AT_SUM, {0}, (int32_t)l->code_lines},
-                {CN_FRAME_SELF, AT_GENERATOR, {0}, CN_FRAME_ADDRESS},
+                {CN_FRAME_SELF, AT_CODE, 0, (int32_t)l->frame_code},
+                {CN_FRAME_SELF, AT_INSTRUCTION, 0, (int32_t)l->frame_instruction},
+                {CN_FRAME_SELF, AT_ENTRY, 0, (int32_t)l->frame_entry},
+                {CN_FRAME_FOUND, AT_SUM, 0, (int32_t)l->code_name},
+                {CN_FRAME_FOUND, AT_SUM, 0, (int32_t)l->code_lines},
+                {CN_FRAME_SELF, AT_GENERATOR, 0, CN_FRAME_ADDRESS},
             },
     };
     if (l->frame_generator > 0)
@@ -179,15 +180,14 @@ static void end_call(struct cn_python_frame *frames, size_t *count, size_t most)
 
 /* Add the task that runs the last frame, whose caller it is. */
 static void add_task(struct cn_python_frame *frames, size_t *count, size_t most,
-                     uint64_t task, uint64_t coroutine)
+                     const struct cn_python_task *task)
 {
     struct cn_python_frame *last = &frames[*count - 1];
 
-    if (task == 0 || *count == most)
+    if (*count == most)
         return;
     frames[*count] = *last;
-    frames[*count].task = task;
-    frames[(*count)++].coroutine = coroutine;
+    frames[(*count)++].task = *task;
     last->is_first = false;
 }
 
@@ -204,6 +204,7 @@ size_t cn_python_decode(struct cn_python *p, const struct cn_frames_found *found
     for (size_t i = 0; i < rows && count < most; i++) {
         const uint64_t *row = words + found->head_len + ROW_LEN * i;
         uint8_t entry = (uint8_t)(row[AT_ENTRY] >> 8 * (layout->frame_entry % 8));
+        struct cn_python_task task;
 
         /* The frames of another interpreter follow. */
         if (row[AT_CODE] == 0 && row[AT_GENERATOR] == 0)
@@ -229,9 +230,8 @@ size_t cn_python_decode(struct cn_python *p, const struct cn_frames_found *found
         p->has_generators |= layout->entry == CN_PYTHON_ENTRY_SHIM
                                  ? entry == OWNER_GENERATOR
                                  : generator != 0;
-        if (has_tasks)
-            add_task(frames, &count, most, cn_python_tasks_match(words, generator),
-                     generator);
+        if (has_tasks && cn_python_tasks_match(words, generator, &task))
+            add_task(frames, &count, most, &task);
     }
     return count;
 }
@@ -355,18 +355,18 @@ static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *fr
 /* The name that was given to a task; otherwise that of its coroutine. */
 static uint64_t name_task(struct cn_python *p, const struct cn_python_frame *frame)
 {
-    size_t slot = (size_t)((frame->task ^ frame->coroutine) / 16 % TASK_SLOTS);
+    const struct cn_python_task *task = &frame->task;
+    size_t slot = (size_t)((task->at ^ task->coroutine) / 16 % TASK_SLOTS);
     struct cn_text text = {0};
 
-    if (p->task_names[slot].task == frame->task &&
-        p->task_names[slot].coroutine == frame->coroutine)
+    if (memcmp(&p->task_names[slot].task, task, sizeof(*task)) == 0)
         return p->task_names[slot].address;
     const struct cn_python_code *code = find_code(p, frame);
     if (!code)
         return unknown_frame(p);
     cn_text_str_add(&text, "task ");
     if (p->task_name_count < TASK_NAMES_MAX &&
-        cn_python_task_name(p->memory, &p->layout, frame->task, frame->coroutine, &text))
+        cn_python_task_name(p->memory, &p->layout, task, &text))
         p->task_name_count++;
     else
         cn_text_str_add(&text, code->function);
@@ -375,8 +375,7 @@ static uint64_t name_task(struct cn_python *p, const struct cn_python_frame *fra
         .file = code->file,
         .language = CN_LANGUAGE_PYTHON,
     };
-    p->task_names[slot].task = frame->task;
-    p->task_names[slot].coroutine = frame->coroutine;
+    p->task_names[slot].task = *task;
     p->task_names[slot].address = cn_stored_names_address(p->names, &stored);
     cn_text_done(&text);
     return p->task_names[slot].address;
@@ -392,8 +391,8 @@ static uint64_t name(void *arg, size_t frame, const struct cn_interpreter_call *
 {
     struct merging *m = arg;
 
-    return m->frames[frame].task != 0 ? name_task(m->python, &m->frames[frame])
-                                      : name_frame(m->python, &m->frames[frame], call);
+    return m->frames[frame].task.at != 0 ? name_task(m->python, &m->frames[frame])
+                                         : name_frame(m->python, &m->frames[frame], call);
 }
 
 size_t cn_python_merge(struct cn_python *p, const struct cn_python_frame *frames,

@@ -104,13 +104,19 @@ struct cn_python_place {
     uint16_t path_version;         /* by the name of the file */
 };
 
+/* A task of asyncio. */
+struct cn_python_task {
+    uint64_t at, coroutine;
+    uint64_t len, first, last; /* of its name: characters at the begin and the end */
+};
+
 struct cn_python_frame {
     uint64_t code;
     uint64_t instruction; /* address or number, as the layout says */
     uint64_t sum;  /* of the addresses of name and lines of the code; 0: not known */
     bool is_first; /* of the call that interprets it: its caller is native */
-    /* Not a frame, but the task of asyncio that runs the frame before it, whose code it has. */
-    uint64_t task, coroutine;
+    /* If it has an address, not a frame, but what runs the frame before it, whose code it has. */
+    struct cn_python_task task;
 };
 
 struct cn_python;

@@ -23,6 +23,9 @@ enum {
     INTERPRETERS_MAX = 16,
     NAME_MAX_LEN = 128,
     SMALL_INDICES = 8, /* bytes, of a dict of up to 5 entries */
+    READS_OF_TASK = 6,
+    WORDS_OF_TASK = 5,
+    CHARS_READ = 8, /* at the begin and the end of a name */
 };
 
 /* Where the entries of a dict are. */
@@ -138,25 +141,49 @@ void cn_python_tasks_describe(const struct cn_python_tasks *tasks,
     table->other = tasks->running;
     table->head_read_count = 1 + CN_PYTHON_TASK_WORDS;
     table->head_len = CN_PYTHON_TASK_WORDS;
-    reads[0] = (struct cn_frame_read){
+    *reads++ = (struct cn_frame_read){
         .from = CN_FRAME_OTHER, .to = CN_FRAME_NOWHERE, .off = DICT_KEYS};
     for (uint8_t i = 0; i < CN_PYTHON_TASKS_MAX; i++) {
-        reads[1 + i] = (struct cn_frame_read){
-            .from = CN_FRAME_FOUND, .to = i, .off = entries + 24 * i + 16};
-        reads[1 + CN_PYTHON_TASKS_MAX + i] =
-            (struct cn_frame_read){.from = (uint8_t)(CN_FRAME_FOUND + 1 + i),
-                                   .to = (uint8_t)(CN_PYTHON_TASKS_MAX + i),
-                                   .off = (int32_t)layout->task_coroutine};
+        uint8_t task = (uint8_t)(CN_FRAME_FOUND + 1 + READS_OF_TASK * i);
+        uint8_t name = task + 2, len = task + 3, to = WORDS_OF_TASK * i;
+        int32_t chars = (int32_t)layout->text_ascii;
+        const struct cn_frame_read of_task[READS_OF_TASK] = {
+            {CN_FRAME_FOUND, to, 0, entries + 24 * i + 16},
+            {task, to + 1, 0, (int32_t)layout->task_coroutine},
+            {task, CN_FRAME_NOWHERE, 0, (int32_t)layout->task_name},
+            {name, to + 2, 0, (int32_t)layout->text_len},
+            {name, to + 3, 0, chars},
+            {name, to + 4, len, chars - 8},
+        };
+
+        memcpy(reads, of_task, sizeof(of_task));
+        reads += READS_OF_TASK;
     }
 }
 
-uint64_t cn_python_tasks_match(const uint64_t words[CN_PYTHON_TASK_WORDS],
-                               uint64_t coroutine)
+/* What is read of a name that is shorter lies around it. */
+static struct cn_python_task task_of(uint64_t coroutine,
+                                     const uint64_t words[WORDS_OF_TASK])
 {
-    for (size_t i = 0; i < CN_PYTHON_TASKS_MAX; i++)
-        if (words[i] != 0 && words[CN_PYTHON_TASKS_MAX + i] == coroutine)
-            return words[i];
-    return 0;
+    struct cn_python_task task = {words[0], coroutine, words[2], words[3], words[4]};
+
+    if (task.len <= CHARS_READ)
+        task.last = 0;
+    if (task.len < CHARS_READ)
+        task.first &= (UINT64_C(1) << 8 * task.len) - 1;
+    return task;
+}
+
+bool cn_python_tasks_match(const uint64_t words[CN_PYTHON_TASK_WORDS], uint64_t coroutine,
+                           struct cn_python_task *out)
+{
+    /* To 3.10, frames that are of no coroutine have none. */
+    for (size_t i = 0; coroutine != 0 && i < CN_PYTHON_TASK_WORDS; i += WORDS_OF_TASK)
+        if (words[i] != 0 && words[i + 1] == coroutine) {
+            *out = task_of(coroutine, words + i);
+            return true;
+        }
+    return false;
 }
 
 /* "Task-12", which the interpreter makes. */
@@ -168,15 +195,48 @@ static bool is_number(const char *name)
            name[strlen(before) + strspn(name + strlen(before), "0123456789")] == '\0';
 }
 
-bool cn_python_task_name(struct cn_memory *memory, const struct cn_python_layout *layout,
-                         uint64_t task, uint64_t coroutine, struct cn_text *out)
+/* The name, if the characters that were read at the sample are all. Other objects, as numbers and
+ * texts in other alphabets, have zeros there. */
+static bool add_short_name(const struct cn_python_task *task, struct cn_text *out)
 {
-    uint64_t now, name;
+    uint8_t chars[2 * CHARS_READ];
+    size_t len = task->len <= sizeof(chars) ? task->len : 0;
+
+    cn_u64_put(chars, task->first);
+    if (len > CHARS_READ)
+        cn_u64_put(chars + len - CHARS_READ, task->last);
+    for (size_t i = 0; i < len; i++)
+        if (chars[i] < ' ' || chars[i] > '~')
+            return false;
+    cn_text_add(out, (const char *)chars, len);
+    return len > 0;
+}
+
+/* The name, if it is still the one that it was at the sample. */
+static bool add_name(struct cn_memory *memory, const struct cn_python_layout *layout,
+                     const struct cn_python_task *task, struct cn_text *out)
+{
+    uint64_t words[WORDS_OF_TASK] = {0}, name;
+
+    if (!cn_memory_u64(memory, task->at + layout->task_coroutine, &words[1]) ||
+        !cn_memory_u64(memory, task->at + layout->task_name, &name) ||
+        !cn_memory_u64(memory, name + layout->text_len, &words[2]) ||
+        !cn_memory_u64(memory, name + layout->text_ascii, &words[3]) ||
+        !cn_memory_u64(memory, name + words[2] + layout->text_ascii - CHARS_READ,
+                       &words[4]))
+        return false;
+    words[0] = task->at;
+    struct cn_python_task now = task_of(words[1], words);
+    return memcmp(&now, task, sizeof(now)) == 0 &&
+           cn_python_text_read(memory, layout, name, NAME_MAX_LEN, out);
+}
+
+bool cn_python_task_name(struct cn_memory *memory, const struct cn_python_layout *layout,
+                         const struct cn_python_task *task, struct cn_text *out)
+{
     size_t before = out->len;
 
-    if (!cn_memory_u64(memory, task + layout->task_coroutine, &now) || now != coroutine ||
-        !cn_memory_u64(memory, task + layout->task_name, &name) ||
-        !cn_python_text_read(memory, layout, name, NAME_MAX_LEN, out))
+    if (!add_short_name(task, out) && !add_name(memory, layout, task, out))
         return false;
     if (out->len > before && !is_number(out->chars + before))
         return true;

@@ -121,15 +121,15 @@ static void make_tables(struct cn_ruby *r)
         .read_count = 9,
         .reads =
             {
-                {CN_FRAME_SELF, AT_PC, {0}, FRAME_PC},
-                {CN_FRAME_SELF, AT_CODE, {0}, FRAME_CODE},
-                {CN_FRAME_SELF, CN_FRAME_NOWHERE, {0}, FRAME_ENV},
-                {ENV, AT_FLAGS, {0}, ENV_FLAGS},
-                {ENV, AT_METHOD, {0}, ENV_METHOD},
-                {CODE, AT_SUM, {0}, CODE_BODY},
-                {BODY, AT_SUM, {0}, r->layout->name},
-                {METHOD, AT_CLASS, {0}, METHOD_CLASS},
-                {METHOD, AT_DEFINITION, {0}, METHOD_DEFINITION},
+                {CN_FRAME_SELF, AT_PC, 0, FRAME_PC},
+                {CN_FRAME_SELF, AT_CODE, 0, FRAME_CODE},
+                {CN_FRAME_SELF, CN_FRAME_NOWHERE, 0, FRAME_ENV},
+                {ENV, AT_FLAGS, 0, ENV_FLAGS},
+                {ENV, AT_METHOD, 0, ENV_METHOD},
+                {CODE, AT_SUM, 0, CODE_BODY},
+                {BODY, AT_SUM, 0, r->layout->name},
+                {METHOD, AT_CLASS, 0, METHOD_CLASS},
+                {METHOD, AT_DEFINITION, 0, METHOD_DEFINITION},
             },
     };
     r->interpreted.late = r->interpreted.table;

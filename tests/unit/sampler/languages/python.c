@@ -13,6 +13,7 @@
 #include "base/bytes/wire.h"
 #include "formats/exchange/perf/stored_names.h"
 #include "sampler/languages/frame_walk.h"
+#include "sampler/languages/python_tasks.h"
 #include "sampler/languages/runtimes.h"
 #include "support/python_image.h"
 #include "unwind/unwind.h"
@@ -153,6 +154,42 @@ static void shows_tasks_of_asyncio_above_their_coroutines(void **state)
         }
 }
 
+/* Another one has its address, and those of its coroutine and its name, when names are read. */
+static void names_tasks_as_they_were_at_the_sample(void **state)
+{
+    static const struct {
+        const char *before, *after, *shown;
+    } cases[] = {
+        {"job", "bus", "task job"},
+        {"a longer job, 12", "a longer job, 13", "task a longer job, 12"},
+        {"a much longer job, 1", "a much longer job, 1", "task a much longer job, 1"},
+        {"a much longer job, 1", "a much longer job, 2", "task key"},
+        {"1 much longer job", "2 much longer job", "task key"},
+        {"a much longer job", "a much much longer job", "task key"},
+        {"\xe9t\xe9", "job", "task key"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct reading *r = reading_new(0x30b);
+        uint64_t chain[ROOM] = {CN_IMAGE_EVAL + 64, BELOW};
+        struct cn_frame_table table;
+
+        walk(r);
+        (void)cn_language_python.describe(r->python, &table);
+        cn_image_name_task(&r->image, 0x30b, cases[i].before);
+        walk(r);
+        assert_int_equal(r->count, 4);
+        cn_image_name_task(&r->image, 0x30b, cases[i].after);
+        cn_memory_begin(&r->memory, 1, BYTES);
+        assert_int_equal(
+            cn_python_merge(r->python, r->frames, r->count, chain, 2, ROOM, false, false),
+            3);
+        expect(r, chain[1], cases[i].shown, 0);
+        reading_free(r);
+    }
+}
+
 /* A task whose coroutine is not among the frames is not shown. */
 static void believes_no_task_without_its_coroutine(void **state)
 {
@@ -166,6 +203,16 @@ static void believes_no_task_without_its_coroutine(void **state)
     walk(r);
     assert_int_equal(r->count, 3);
     reading_free(r);
+}
+
+/* A function that is of no coroutine, beside a task that has ended and has none. */
+static void believes_no_task_without_a_coroutine(void **state)
+{
+    static const uint64_t words[CN_PYTHON_TASK_WORDS] = {CN_IMAGE_BASE + 8};
+    struct cn_python_task task;
+
+    (void)state;
+    assert_false(cn_python_tasks_match(words, 0, &task));
 }
 
 static void leaves_a_call_that_begins_without_frames(void **state)
@@ -373,7 +420,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_frames_of_each_version_in_place_of_the_interpreter),
         cmocka_unit_test(shows_tasks_of_asyncio_above_their_coroutines),
+        cmocka_unit_test(names_tasks_as_they_were_at_the_sample),
         cmocka_unit_test(believes_no_task_without_its_coroutine),
+        cmocka_unit_test(believes_no_task_without_a_coroutine),
         cmocka_unit_test(leaves_a_call_that_begins_without_frames),
         cmocka_unit_test(changes_nothing_where_stack_and_frames_contradict),
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
