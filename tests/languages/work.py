@@ -1,4 +1,4 @@
-"""python3 work.py ROUNDS [FILE]: runs five parts in turn, and prints which share of the time each has taken, as its own clock measures it. FILE
+"""python3 work.py ROUNDS [FILE]: runs five parts in turn, and prints which share of its thread's processor time each has taken. FILE
 gets the stacks as the interpreter sees them (sys._current_frames), about every 2 ms."""
 import json
 import re
@@ -48,11 +48,11 @@ PARTS = {fib: 16, hashes: 12000, count: 8000, rows: 1500, letters: 1500}
 
 def work(rounds):
     times = dict.fromkeys(PARTS, 0)
-    now = time.perf_counter()
+    now = time.thread_time()
     for _ in range(rounds):
         for part, size in PARTS.items():
             part(size)
-            then, now = now, time.perf_counter()
+            then, now = now, time.thread_time()
             times[part] += now - then
     return times
 
