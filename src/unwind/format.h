@@ -77,7 +77,7 @@ CN_RECORD(cn_unwind_file, CN_UNWIND_FILE, 0x30);
 CN_RECORD(cn_unwind_segment, CN_UNWIND_SEGMENT, 0x18);
 /* clang-format on */
 
-#define CN_UNWIND_FILE_MAGIC UINT64_C(0x32746e77756e7263) /* "crnuwnt2" */
+#define CN_UNWIND_FILE_MAGIC UINT64_C(0x33746e77756e7263) /* "crnuwnt3" */
 
 enum {
     CN_ELF_MAGIC = 0x464c457f,

@@ -509,6 +509,15 @@ static struct row_state go_state(enum cn_unwind_machine machine, int64_t moved)
     return state;
 }
 
+/* True if the caller of a function is not found by the size of its frame. runtime.cgocallback changes
+ * stacks, but has the same frame on both, and the goroutine's is followed by what called C. */
+static bool is_go_end(const struct cn_go_function *function)
+{
+    return function->flags & CN_GO_IS_OUTERMOST ||
+           (function->flags & CN_GO_MOVES_STACK &&
+            strcmp(function->name, "runtime.cgocallback") != 0);
+}
+
 static void add_go_function(struct table_build *b, const struct cn_go_table *go,
                             const struct cn_go_function *function)
 {
@@ -522,11 +531,16 @@ static void add_go_function(struct table_build *b, const struct cn_go_table *go,
         return;
     if (b->covered_to < begin)
         add_row(b->table, b->covered_to, 0);
+    /* The run-time takes its first instruction for a return address, which is looked up a byte before:
+     * padding of the function before. */
+    if (strcmp(function->name, "runtime.systemstack_switch") == 0 &&
+        begin > b->table->base)
+        begin--;
     cn_go_values_begin(&values, go, function, function->frame_off);
     while (begin < function->end && cn_go_values_next(&values)) {
         struct row_state state = go_state(b->table->machine, values.value);
 
-        if (function->flags & (CN_GO_IS_OUTERMOST | CN_GO_MOVES_STACK)) {
+        if (is_go_end(function)) {
             state.changed = UINT64_C(1) << cie.return_register;
             state.registers[cie.return_register] = (struct saved){CN_UNWIND_UNDEFINED, 0};
         }

@@ -139,11 +139,25 @@ static uint64_t name_goroutine(struct cn_go *go, uint64_t id)
         &(struct cn_stored_frame){.function = name, .language = CN_LANGUAGE_GO});
 }
 
+/* Where Go calls C, which calls Go, the function that stands for the change of stacks is among its
+ * callers. */
+static size_t leave_out_changes(const struct cn_go *go, uint64_t *chain, size_t count)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || chain[i] < go->place.resumed.begin ||
+            chain[i] >= go->place.resumed.end)
+            chain[left++] = chain[i];
+    return left;
+}
+
 size_t cn_go_finish(struct cn_go *go, const struct cn_language_sample *sample,
                     uint64_t *chain, size_t count, size_t most)
 {
     const struct cn_frames_found *found = sample->found;
 
+    count = leave_out_changes(go, chain, count);
     /* The thread may run something else than its goroutine. */
     if (!go->layout || !found || found->language != CN_LANGUAGE_GO ||
         found->head_len != HEAD_LEN || count == 0 ||
@@ -200,7 +214,9 @@ static void find_functions(const struct cn_go_table *table, struct cn_go_place *
             continue;
         struct cn_frame_range range = {function.begin + place->bias,
                                        function.end + place->bias};
-        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+        /* Go calls functions that are not written in Go by others of the same name. */
+        bool changes = function.flags & (CN_GO_MOVES_STACK | CN_GO_IS_OUTERMOST);
+        for (size_t k = 0; changes && k < sizeof(names) / sizeof(names[0]); k++)
             if (is_function(function.name, names[k]))
                 place->changes[k] = range;
         if (is_function(function.name, "runtime.systemstack_switch"))

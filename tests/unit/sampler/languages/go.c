@@ -10,7 +10,7 @@
 
 #include "formats/exchange/perf/stored_names.h"
 
-enum { GOEXIT = 0x401000, ROOM = 8 };
+enum { GOEXIT = 0x401000, SWITCH = 0x405000, ROOM = 8 };
 
 static struct cn_go *go_new(unsigned minor, struct cn_stored_names *names)
 {
@@ -18,6 +18,7 @@ static struct cn_go *go_new(unsigned minor, struct cn_stored_names *names)
         .minor = minor,
         .state_off = (uint64_t)-8,
         .outermost = {GOEXIT, GOEXIT + 16},
+        .resumed = {SWITCH, SWITCH + 16},
     };
     struct cn_file file = {0};
     struct cn_go_table table = {0};
@@ -76,11 +77,29 @@ static void shows_goroutines_of_their_own_stacks_alone(void **state)
     cn_stored_names_done(&names);
 }
 
+/* Go, which C calls, which Go calls. */
+static void leaves_out_what_stands_for_changes_of_stacks(void **state)
+{
+    struct cn_go *go = go_new(19, NULL);
+    struct cn_language_sample sample = {.is_whole = true};
+    uint64_t chain[ROOM] = {0x402000, 0x403000, SWITCH, 0x404000, SWITCH + 8, GOEXIT};
+    uint64_t itself[ROOM] = {SWITCH, GOEXIT};
+
+    (void)state;
+    assert_int_equal(cn_go_finish(go, &sample, chain, 6, ROOM), 4);
+    assert_int_equal(chain[1], 0x403000);
+    assert_int_equal(chain[2], 0x404000);
+    assert_int_equal(chain[3], GOEXIT);
+    assert_int_equal(cn_go_finish(go, &sample, itself, 2, ROOM), 2);
+    cn_go_close(go);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_versions_up_to_the_last_that_was_read),
         cmocka_unit_test(shows_goroutines_of_their_own_stacks_alone),
+        cmocka_unit_test(leaves_out_what_stands_for_changes_of_stacks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
