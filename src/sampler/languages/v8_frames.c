@@ -9,7 +9,7 @@
  * end, may have no frame of its own: then the frame pointer is the caller's. */
 
 enum {
-    MARKER_MAX = 128,
+    MARKER_MAX = 128, /* kinds of frames, doubled; contexts have higher addresses */
     FRAMES_MAX = sizeof(((struct cn_unwind_step *)0)->frames) / sizeof(uint64_t),
     HIDDEN_MAX = 4,    /* frames of handlers in a row */
     PROLOGUE_MAX = 64, /* bytes */
@@ -303,12 +303,16 @@ static bool find_bare(const struct frame *f, enum leaf leaf, uint64_t *pc, uint6
     return locate(f->v8, *pc - 1, &begin, &shift) != CN_V8_NATIVE;
 }
 
-/* The function of the frame at the frame pointer; UINT32_MAX if it has none. */
+/* The function of the frame at the frame pointer; UINT32_MAX if it has none. Frames of other kinds
+ * have other things there: that of the entry from C++, the function that is called. */
 static uint32_t find_function(const struct frame *f)
 {
-    uint64_t at = f->fp + (uint64_t)f->v8->layout.frame_function, object;
+    const struct cn_v8_layout *l = &f->v8->layout;
+    uint64_t at = f->fp + (uint64_t)l->frame_function, object, marker;
 
-    if ((f->is_innermost && at < f->sp) || !read_stack(f, at, &object))
+    if ((f->is_innermost && at < f->sp) || !read_stack(f, at, &object) ||
+        !read_stack(f, f->fp + (uint64_t)l->frame_marker, &marker) ||
+        (marker > 0 && marker < MARKER_MAX))
         return UINT32_MAX;
     return cn_v8_function_of(f->v8, object);
 }

@@ -153,6 +153,19 @@ static void built_ins_keep_their_address(void **state)
     assert_int_equal(step.frames[0], BUILTIN + 8);
 }
 
+static void the_entry_from_c_is_not_the_function_that_it_calls(void **state)
+{
+    (void)state;
+    put(FP - 8, STUB_MARKER);
+    struct cn_unwind_step step = undo_at(BUILTIN + 8, false);
+    assert_int_equal(step.frame_count, 1);
+    assert_int_equal(step.frames[0], BUILTIN + 8);
+    put(FP - 8, image.script); /* a context */
+    step = undo_at(BUILTIN + 8, false);
+    assert_int_equal(step.frame_count, 1);
+    expect_frame(&step, 0, "outer", 2);
+}
+
 static void shows_what_was_inlined(void **state)
 {
     struct cn_unwind_step step = undo_at(CN_V8_IMAGE_CODE + 8, true);
@@ -330,6 +343,7 @@ int main(void)
         CN_TEST(names_interpreted_functions_with_their_lines),
         CN_TEST(a_handler_with_a_frame_is_part_of_the_function),
         CN_TEST(built_ins_keep_their_address),
+        CN_TEST(the_entry_from_c_is_not_the_function_that_it_calls),
         CN_TEST(shows_what_was_inlined),
         CN_TEST(reads_strings_of_all_kinds),
         CN_TEST(an_entry_leads_back_to_c),
