@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     struct cn_database *db = cn_memory_database_finish(m.memory);
     bool ok = cn_hpc_v4_write(db, argv[1], &options, &err);
     if (ok)
-        printf("%zu wake-ups\n", db->wakeup_count);
+        printf("%zu wake-ups\n", db->wakeups.count);
     else
         (void)fprintf(stderr, "%s\n", err.text);
     cn_database_close(db);

@@ -156,14 +156,15 @@ static bool add_states(struct cairn_table *table, size_t first_column,
 
     (void)err;
     for (size_t i = 0; states && i + 1 < states->count; i++) {
-        const struct cn_state_change *change = &states->list[i];
+        struct cn_state_change change = cn_thread_states_at(states, i);
 
-        if (change->state == CN_TASK_UNKNOWN)
+        if (change.state == CN_TASK_UNKNOWN)
             continue;
-        cn_column_u64(cn_frame_column(table, first_column), change->time_ns);
-        cn_column_u64(cn_frame_column(table, first_column + 1), change[1].time_ns);
+        cn_column_u64(cn_frame_column(table, first_column), change.time_ns);
+        cn_column_u64(cn_frame_column(table, first_column + 1),
+                      cn_thread_states_at(states, i + 1).time_ns);
         cn_column_text(cn_frame_column(table, first_column + 2),
-                       cn_task_state_names[change->state]);
+                       cn_task_state_names[change.state]);
         ++*count;
     }
     return true;

@@ -50,8 +50,13 @@ static bool fill_waits(struct cairn_table *table, struct cn_database *db,
     struct cn_wait_source source = {0}; /* empty without states of threads */
     bool ok = !db->states || cn_wait_source_build(&source, db, err);
 
-    for (size_t i = 0; ok && i < source.study.graph.count; i++)
-        add_wait(table, &source.study.locks, &source.study.graph.list[i]);
+    for (uint32_t profile = 0; ok && profile < source.study.graph.profile_count;
+         profile++) {
+        struct cn_waited wait;
+
+        for (size_t i = 0; cn_wait_graph_next(&source.study.graph, profile, &i, &wait);)
+            add_wait(table, &source.study.locks, &wait);
+    }
     cn_wait_source_done(&source);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 void cn_thread_runs_add(struct cn_thread_runs *runs, uint64_t begin_ns, uint64_t end_ns,
                         uint32_t processor)
@@ -20,21 +21,19 @@ void cn_thread_runs_add(struct cn_thread_runs *runs, uint64_t begin_ns, uint64_t
                 (struct cn_thread_run){begin_ns, end_ns, processor});
 }
 
+static bool begins_before(const void *data, uint64_t at, uint64_t time_ns)
+{
+    return cn_thread_runs_at(data, (size_t)at).begin_ns < time_ns;
+}
+
 uint64_t cn_wakeup_runs_ns(const struct cn_wakeup *wakeup,
                            const struct cn_thread_runs *runs)
 {
     const struct cn_thread_runs *own = runs ? &runs[wakeup->to] : NULL;
-    size_t low = 0, high = own ? own->count : 0;
+    size_t at =
+        own ? (size_t)cn_search(0, own->count, begins_before, own, wakeup->time_ns) : 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (own->list[middle].begin_ns < wakeup->time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return own && low < own->count ? own->list[low].begin_ns : wakeup->time_ns;
+    return own && at < own->count ? cn_thread_runs_at(own, at).begin_ns : wakeup->time_ns;
 }
 
 void cn_thread_runs_done(struct cn_thread_runs *runs)

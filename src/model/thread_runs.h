@@ -1,6 +1,7 @@
 /* On which processor a thread ran, over time, and which thread woke it.
  *
- * A zeroed list is empty. cn_thread_runs_done() releases it.
+ * A zeroed list is empty. cn_thread_runs_done() releases it. The runs and wake-ups of a file stay there, and are
+ * decoded when they are asked for: they borrow its bytes.
  * Threads: one thread fills it; immutable afterwards.
  */
 #ifndef CN_MODEL_THREAD_RUNS_H
@@ -9,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/bytes/bytes.h"
 
 enum { CN_PROCESSOR_MAX = 8192 }; /* numbers from here on are damaged data */
 
@@ -19,9 +22,17 @@ struct cn_thread_run {
 
 /* In the order of time; between them, the thread did not run, or it is not known where. */
 struct cn_thread_runs {
-    struct cn_thread_run *list;
+    struct cn_thread_run *list; /* NULL: they are in a file, or there are none */
     size_t count, capacity;
+    struct cn_thread_run (*read)(const struct cn_thread_runs *runs, size_t at);
+    struct cn_bytes stored; /* what it reads */
 };
+
+static inline struct cn_thread_run cn_thread_runs_at(const struct cn_thread_runs *runs,
+                                                     size_t at)
+{
+    return runs->list ? runs->list[at] : runs->read(runs, at);
+}
 
 /* In what a thread was woken. */
 enum cn_wakeup_source {
@@ -40,6 +51,19 @@ struct cn_wakeup {
     uint32_t context;  /* in which it was woken; 0: unknown */
     enum cn_wakeup_source source;
 };
+
+/* In any order. */
+struct cn_wakeups {
+    const struct cn_wakeup *list; /* NULL: they are in a file, or there are none */
+    size_t count;
+    struct cn_wakeup (*read)(const struct cn_wakeups *wakeups, size_t at);
+    struct cn_bytes stored, wakers; /* what it reads; the first ones have wakers */
+};
+
+static inline struct cn_wakeup cn_wakeups_at(const struct cn_wakeups *wakeups, size_t at)
+{
+    return wakeups->list ? wakeups->list[at] : wakeups->read(wakeups, at);
+}
 
 /* True if one thread woke the other one. */
 static inline bool cn_wakeup_is_of_thread(const struct cn_wakeup *wakeup)

@@ -56,8 +56,13 @@ static bool add_waits(struct cn_table_rows *rows, struct cn_error *err)
 
     if (ok)
         cn_rows_begin(&table, rows, &waits_shape);
-    for (size_t i = 0; ok && i < source.study.graph.count; i++)
-        add_wait(&table, &source.study.locks, &source.study.graph.list[i]);
+    for (uint32_t profile = 0; ok && profile < source.study.graph.profile_count;
+         profile++) {
+        struct cn_waited wait;
+
+        for (size_t i = 0; cn_wait_graph_next(&source.study.graph, profile, &i, &wait);)
+            add_wait(&table, &source.study.locks, &wait);
+    }
     if (ok)
         cn_rows_end(&table);
     cn_wait_source_done(&source);

@@ -25,17 +25,21 @@ static void ignore(void *arg, const struct cn_finding *finding)
 static void check(const struct cn_thread_states *states)
 {
     for (size_t i = 0; i < states->count; i++) {
-        assert(states->list[i].state < CN_TASK_STATES);
-        assert(i == 0 || states->list[i - 1].time_ns <= states->list[i].time_ns);
+        struct cn_state_change change = cn_thread_states_at(states, i);
+
+        assert(change.state < CN_TASK_STATES);
+        assert(i == 0 || cn_thread_states_at(states, i - 1).time_ns <= change.time_ns);
     }
 }
 
 static void check_runs(const struct cn_thread_runs *runs)
 {
     for (size_t i = 0; i < runs->count; i++) {
-        assert(runs->list[i].begin_ns < runs->list[i].end_ns);
-        assert(i == 0 || runs->list[i - 1].end_ns <= runs->list[i].begin_ns);
-        assert(runs->list[i].processor < CN_PROCESSOR_MAX);
+        struct cn_thread_run run = cn_thread_runs_at(runs, i);
+
+        assert(run.begin_ns < run.end_ns);
+        assert(i == 0 || cn_thread_runs_at(runs, i - 1).end_ns <= run.begin_ns);
+        assert(run.processor < CN_PROCESSOR_MAX);
     }
 }
 
@@ -100,9 +104,9 @@ static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
             check(&db->states[i]);
         for (uint32_t i = 0; db->runs && i < db->profile_count; i++)
             check_runs(&db->runs[i]);
-        for (size_t i = 0; i < db->wakeup_count; i++)
-            assert(db->wakeups[i].from < db->profile_count &&
-                   db->wakeups[i].to < db->profile_count);
+        for (size_t i = 0; i < db->wakeups.count; i++)
+            assert(cn_wakeups_at(&db->wakeups, i).from < db->profile_count &&
+                   cn_wakeups_at(&db->wakeups, i).to < db->profile_count);
         check_heap(db, db->heap);
         check_heap(db, db->gpu_memory);
         check_io(db);

@@ -42,7 +42,7 @@ static void find_processors(struct tracks_builder *builder)
         const struct cn_thread_runs *runs = runs_of(builder, thread);
 
         for (size_t i = 0; i < runs->count; i++)
-            builder->track_of[runs->list[i].processor] = 1;
+            builder->track_of[cn_thread_runs_at(runs, i).processor] = 1;
     }
     for (uint32_t i = 0; i < CN_PROCESSOR_MAX; i++) {
         if (builder->track_of[i] == 0)
@@ -115,12 +115,9 @@ static void add_run(struct tracks_builder *builder, uint32_t thread,
     }
 }
 
-/* The first run that ends after the begin of the range. */
-static size_t first_run(const struct cn_thread_runs *runs, uint64_t begin_ns)
+static bool ends_until(const void *data, uint64_t at, uint64_t time_ns)
 {
-    return runs->count > 0 ? cn_search_u64(&runs->list->end_ns, runs->count,
-                                           sizeof(*runs->list), begin_ns)
-                           : 0;
+    return cn_thread_runs_at(data, (size_t)at).end_ns <= time_ns;
 }
 
 static void add_thread(struct tracks_builder *builder, uint32_t thread)
@@ -129,9 +126,14 @@ static void add_thread(struct tracks_builder *builder, uint32_t thread)
     const struct cn_thread_runs *runs = runs_of(builder, thread);
     bool has_any = false;
 
-    for (size_t i = first_run(runs, question->begin_ns);
-         i < runs->count && runs->list[i].begin_ns < question->end_ns; i++) {
-        add_run(builder, thread, &runs->list[i]);
+    for (size_t i =
+             (size_t)cn_search(0, runs->count, ends_until, runs, question->begin_ns);
+         i < runs->count; i++) {
+        struct cn_thread_run run = cn_thread_runs_at(runs, i);
+
+        if (run.begin_ns >= question->end_ns)
+            break;
+        add_run(builder, thread, &run);
         has_any = true;
     }
     for (size_t i = 0; has_any && i < builder->out->count; i++)

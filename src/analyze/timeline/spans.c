@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/search.h"
+
 enum {
     FIRST_CHUNK = 16,       /* samples read at first; twice as many each time */
     CHUNK = 1024,           /* up to so many */
@@ -118,4 +120,52 @@ bool cn_spans_visit(struct cn_database *db, uint32_t profile, uint64_t begin_ns,
             cn_database_forget(db);
     }
     return true;
+}
+
+/* Read the samples before and around the end of a range. */
+static bool fill_window(struct cn_span_window *w, struct cn_database *db, uint64_t end_ns,
+                        struct cn_error *err)
+{
+    uint64_t last;
+
+    if (!cn_timeline_find(db, &w->timeline, end_ns, &last, err))
+        return false;
+    last = last + 1 < w->timeline.count ? last + 1 : last;
+    w->first = last < CN_SPAN_WINDOW ? 0 : last + 1 - CN_SPAN_WINDOW;
+    w->count = w->timeline.count - w->first < CN_SPAN_WINDOW
+                   ? (size_t)(w->timeline.count - w->first)
+                   : CN_SPAN_WINDOW;
+    return cn_timeline_read(db, &w->timeline, w->first, w->count, w->samples, err);
+}
+
+static bool has_range(const struct cn_span_window *w, uint64_t begin_ns, uint64_t end_ns)
+{
+    return w->count > 0 && (w->first == 0 || w->samples[0].time_ns <= begin_ns) &&
+           (w->first + w->count == w->timeline.count ||
+            w->samples[w->count - 1].time_ns >= end_ns);
+}
+
+bool cn_spans_visit_near(struct cn_span_window *window, struct cn_database *db,
+                         uint32_t profile, uint64_t begin_ns, uint64_t end_ns,
+                         cn_span_fn visit, void *arg, struct cn_error *err)
+{
+    struct spans_visit all = {begin_ns, end_ns, visit, arg};
+    const struct cn_sample *samples = window->samples;
+
+    if (!window->is_open && !cn_timeline_open(db, profile, &window->timeline, err))
+        return false;
+    window->is_open = true;
+    if (window->timeline.count < 2)
+        return true;
+    if (!has_range(window, begin_ns, end_ns) && !fill_window(window, db, end_ns, err))
+        return false;
+    if (!has_range(window, begin_ns, end_ns))
+        return cn_spans_visit(db, profile, begin_ns, end_ns, visit, arg, err);
+    size_t first =
+        cn_search_u64(&samples->time_ns, window->count, sizeof(*samples), begin_ns);
+    size_t end =
+        cn_search_u64(&samples->time_ns, window->count, sizeof(*samples), end_ns);
+    first = first > 0 ? first - 1 : 0;
+    end = end < window->count ? end + 1 : end;
+    return end <= first || visit_chunk(&all, &samples[first], end - first, err);
 }

@@ -277,14 +277,6 @@ void cn_task_tracks_done(struct cn_task_tracks *tracks)
     *tracks = (struct cn_task_tracks){0};
 }
 
-/* The number of changes at or before a time. */
-static size_t changes_until(const struct cn_thread_states *states, uint64_t time_ns)
-{
-    return states->count == 0 ? 0
-                              : cn_search_u64(&states->list->time_ns, states->count,
-                                              sizeof(*states->list), time_ns);
-}
-
 /* Add the states from a time on to `out_ns`; `at` is the number of changes until then, and
  * moves on. */
 static void add_states(const struct cn_thread_states *states, size_t *at,
@@ -293,10 +285,10 @@ static void add_states(const struct cn_thread_states *states, size_t *at,
 {
     while (begin_ns < end_ns) {
         bool has_next = *at < states->count;
-        uint64_t next_ns = has_next ? states->list[*at].time_ns : end_ns;
+        uint64_t next_ns = has_next ? cn_thread_states_at(states, *at).time_ns : end_ns;
         uint64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
         enum cn_task_state state =
-            *at > 0 ? states->list[*at - 1].state : CN_TASK_UNKNOWN;
+            *at > 0 ? cn_thread_states_at(states, *at - 1).state : CN_TASK_UNKNOWN;
 
         if (until_ns > begin_ns)
             out_ns[state] += until_ns - begin_ns;
@@ -318,8 +310,8 @@ struct cn_task_tracks cn_task_tracks_of_profile(const struct cn_database *db,
         return tracks;
     tracks.states = db->states[profile];
     tracks.has_states = true;
-    tracks.first_ns = states->list[0].time_ns;
-    tracks.last_ns = states->list[states->count - 1].time_ns;
+    tracks.first_ns = cn_thread_states_begin(states);
+    tracks.last_ns = cn_thread_states_end(states);
     add_states(states, &at, tracks.first_ns, tracks.last_ns, tracks.whole.ns);
     return tracks;
 }
@@ -348,7 +340,7 @@ void cn_task_states_of_database(struct cn_task_states *out, const struct cn_data
 void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
                         uint64_t end_ns, struct cn_state_sums *out)
 {
-    size_t at = changes_until(&tracks->states, begin_ns);
+    size_t at = cn_thread_states_until(&tracks->states, begin_ns);
 
     if (begin_ns <= tracks->first_ns && end_ns >= tracks->last_ns) {
         *out = tracks->whole;
@@ -364,7 +356,7 @@ void cn_task_tracks_columns(const struct cn_task_tracks *tracks, uint64_t begin_
 {
     struct cn_occupancy columns = {
         .begin_ns = begin_ns, .end_ns = end_ns, .column_count = count};
-    size_t at = changes_until(&tracks->states, begin_ns);
+    size_t at = cn_thread_states_until(&tracks->states, begin_ns);
 
     for (uint32_t i = 0; i < count; i++) {
         uint64_t ns[CN_TASK_STATES] = {0};

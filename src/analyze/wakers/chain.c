@@ -12,7 +12,11 @@ const char *cn_wait_kind_name(uint32_t kind)
 }
 
 struct chain_walk {
-    struct cn_wait_chain *path;
+    uint64_t begin_ns, end_ns; /* the range, cut to the life of the thread */
+    cn_chain_visit_fn visit;
+    void *arg;
+    size_t count; /* of parts */
+    bool is_over; /* nothing more is to be visited */
     const struct cn_database *db;
     const struct cn_wait_graph *graph;
     uint32_t profile; /* the thread that the chain is in */
@@ -27,18 +31,18 @@ struct chain_walk {
 static void add_part(struct chain_walk *walk, uint64_t begin_ns,
                      struct cn_chain_part part)
 {
-    struct cn_wait_chain *path = walk->path;
-    uint64_t end_ns = walk->time_ns < path->end_ns ? walk->time_ns : path->end_ns;
+    uint64_t end_ns = walk->time_ns < walk->end_ns ? walk->time_ns : walk->end_ns;
 
-    if (begin_ns < path->begin_ns)
-        begin_ns = path->begin_ns;
+    if (begin_ns < walk->begin_ns)
+        begin_ns = walk->begin_ns;
     if (begin_ns >= walk->time_ns)
         return;
     if (begin_ns < end_ns) {
         part.begin_ns = begin_ns;
         part.end_ns = end_ns;
         part.profile = walk->profile;
-        CN_PUSH(path->list, path->count, path->capacity, part);
+        walk->is_over = !walk->visit(walk->arg, &part);
+        cn_wait_graph_forget(walk->graph, ++walk->count);
     }
     walk->time_ns = begin_ns;
     walk->hops = 0;
@@ -53,7 +57,7 @@ static void step_back(struct chain_walk *walk, uint64_t begin_ns, uint32_t kind,
 
 static void end_here(struct chain_walk *walk)
 {
-    step_back(walk, walk->path->begin_ns, CN_WAIT_FOR_UNKNOWN, 0);
+    step_back(walk, walk->begin_ns, CN_WAIT_FOR_UNKNOWN, 0);
 }
 
 /* Go on in another thread. Where threads wake each other at one time, the chain ends. */
@@ -67,6 +71,11 @@ static void hop(struct chain_walk *walk, uint32_t profile, uint32_t context)
     }
 }
 
+static uint64_t time_of(const struct cn_thread_states *states, size_t at)
+{
+    return cn_thread_states_at(states, at).time_ns;
+}
+
 /* The last change of the thread's state before the time; -1: there is none. The walk goes back in time: what is
  * looked for is near what was found last of this thread. */
 static ptrdiff_t change_before(struct chain_walk *walk, uint64_t time_ns)
@@ -76,7 +85,7 @@ static ptrdiff_t change_before(struct chain_walk *walk, uint64_t time_ns)
 
     if (high == 0 || high > states->count)
         high = states->count;
-    while (step < high && states->list[high - step].time_ns >= time_ns) {
+    while (step < high && time_of(states, high - step) >= time_ns) {
         high -= step;
         step *= 2;
     }
@@ -84,7 +93,7 @@ static ptrdiff_t change_before(struct chain_walk *walk, uint64_t time_ns)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (states->list[middle].time_ns < time_ns)
+        if (time_of(states, middle) < time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -93,24 +102,27 @@ static ptrdiff_t change_before(struct chain_walk *walk, uint64_t time_ns)
     return (ptrdiff_t)low - 1;
 }
 
-static void walk_wait(struct chain_walk *walk, const struct cn_state_change *change)
+static void walk_wait(struct chain_walk *walk, size_t state)
 {
-    const struct cn_waited *wait =
-        cn_wait_graph_find(walk->graph, walk->profile, change->time_ns);
+    struct cn_waited wait;
 
-    if (!wait) {
+    if (!cn_wait_graph_at(walk->graph, walk->profile, state, &wait) ||
+        wait.kind == CN_WAIT_FOR_UNKNOWN) {
         end_here(walk);
-    } else if (wait->kind == CN_WAIT_FOR_UNKNOWN) {
-        end_here(walk);
-    } else if (walk->time_ns > wait->woken_ns && wait->kind != CN_WAIT_BY_PREEMPTION) {
-        step_back(walk, wait->woken_ns, CN_WAIT_FOR_PROCESSOR, wait->context);
-    } else if (walk->time_ns == wait->woken_ns && cn_wait_is_for_thread(wait)) {
-        hop(walk, wait->waker, wait->waker_context);
+        return;
+    }
+    if (walk->time_ns > wait.woken_ns && wait.kind != CN_WAIT_BY_PREEMPTION) {
+        step_back(walk, wait.woken_ns, CN_WAIT_FOR_PROCESSOR, wait.context);
+        if (walk->time_ns == walk->begin_ns || wait.woken_ns == wait.begin_ns)
+            return;
+    }
+    if (walk->time_ns == wait.woken_ns && cn_wait_is_for_thread(&wait)) {
+        hop(walk, wait.waker, wait.waker_context);
     } else {
-        add_part(walk, wait->begin_ns,
-                 (struct cn_chain_part){.kind = wait->kind,
-                                        .context = wait->context,
-                                        .is_inferred = wait->is_inferred});
+        add_part(walk, wait.begin_ns,
+                 (struct cn_chain_part){.kind = wait.kind,
+                                        .context = wait.context,
+                                        .is_inferred = wait.is_inferred});
     }
 }
 
@@ -125,13 +137,13 @@ static void walk_start(struct chain_walk *walk)
         return;
     }
     step_back(walk, created_ns, CN_WAIT_FOR_PROCESSOR, 0);
-    if (walk->time_ns > walk->path->begin_ns)
+    if (walk->time_ns > walk->begin_ns)
         hop(walk, creator, 0);
 }
 
 static void walk_back(struct chain_walk *walk)
 {
-    while (walk->time_ns > walk->path->begin_ns) {
+    while (walk->time_ns > walk->begin_ns && !walk->is_over) {
         const struct cn_thread_states *states = &walk->db->states[walk->profile];
         ptrdiff_t at = change_before(walk, walk->time_ns);
 
@@ -139,20 +151,20 @@ static void walk_back(struct chain_walk *walk)
             walk_start(walk);
             continue;
         }
-        const struct cn_state_change *change = &states->list[at];
-        switch (change->state) {
+        struct cn_state_change change = cn_thread_states_at(states, (size_t)at);
+        switch (change.state) {
         case CN_TASK_RUNNING:
-            step_back(walk, change->time_ns, CN_CHAIN_RUNS, 0);
+            step_back(walk, change.time_ns, CN_CHAIN_RUNS, 0);
             break;
         case CN_TASK_BLOCKED:
         case CN_TASK_PREEMPTED:
-            walk_wait(walk, change);
+            walk_wait(walk, (size_t)at);
             break;
         case CN_TASK_UNKNOWN:
         case CN_TASK_STATES:
             /* The last thing that a thread does is to wake the one that waits for its end. */
             if (walk->hops > 0 && at > 0 && (size_t)at + 1 == states->count)
-                step_back(walk, change->time_ns, CN_CHAIN_RUNS, walk->context);
+                step_back(walk, change.time_ns, CN_CHAIN_RUNS, walk->context);
             else
                 end_here(walk);
             break;
@@ -164,39 +176,68 @@ static void walk_back(struct chain_walk *walk)
  * only what it has of the range counts. */
 static uint64_t woken_after(struct chain_walk *walk, uint64_t end_ns)
 {
-    const struct cn_thread_states *states = &walk->db->states[walk->profile];
     ptrdiff_t at = change_before(walk, end_ns);
-    const struct cn_waited *wait =
-        at < 0 ? NULL
-               : cn_wait_graph_find(walk->graph, walk->profile, states->list[at].time_ns);
+    struct cn_waited wait;
 
-    return wait && cn_wait_is_for_thread(wait) && wait->woken_ns > end_ns ? wait->woken_ns
-                                                                          : end_ns;
+    return at >= 0 && cn_wait_graph_at(walk->graph, walk->profile, (size_t)at, &wait) &&
+                   cn_wait_is_for_thread(&wait) && wait.woken_ns > end_ns
+               ? wait.woken_ns
+               : end_ns;
+}
+
+/* A range, cut to the life of the thread; empty if that is unknown. */
+static void cut_range(const struct cn_thread_states *states, uint64_t *begin_ns,
+                      uint64_t *end_ns)
+{
+    uint64_t first_ns = cn_thread_states_begin(states);
+    uint64_t last_ns = cn_thread_states_end(states);
+
+    *begin_ns = *begin_ns > first_ns ? *begin_ns : first_ns;
+    *end_ns = *end_ns < last_ns ? *end_ns : last_ns;
+    if (states->count == 0)
+        *begin_ns = 0;
+    if (*end_ns < *begin_ns)
+        *end_ns = *begin_ns;
+}
+
+void cn_wait_chain_visit(const struct cn_database *db, const struct cn_wait_graph *graph,
+                         uint32_t profile, uint64_t begin_ns, uint64_t end_ns,
+                         cn_chain_visit_fn visit, void *arg)
+{
+    struct chain_walk walk = {.begin_ns = begin_ns,
+                              .end_ns = end_ns,
+                              .visit = visit,
+                              .arg = arg,
+                              .db = db,
+                              .graph = graph,
+                              .profile = profile};
+
+    cut_range(&db->states[profile], &walk.begin_ns, &walk.end_ns);
+    if (walk.begin_ns == walk.end_ns)
+        return;
+    walk.last = cn_alloc((size_t)graph->profile_count + 1, sizeof(*walk.last));
+    walk.time_ns = woken_after(&walk, walk.end_ns);
+    /* It may be later. */
+    walk.last[profile] = 0;
+    walk_back(&walk);
+    free(walk.last);
+}
+
+static bool keep_part(void *arg, const struct cn_chain_part *part)
+{
+    struct cn_wait_chain *path = arg;
+
+    CN_PUSH(path->list, path->count, path->capacity, *part);
+    return true;
 }
 
 void cn_wait_chain_build(struct cn_wait_chain *path, const struct cn_database *db,
                          const struct cn_wait_graph *graph, uint32_t profile,
                          uint64_t begin_ns, uint64_t end_ns)
 {
-    struct chain_walk walk = {.path = path, .db = db, .graph = graph, .profile = profile};
-    const struct cn_thread_states *states = &db->states[profile];
-
-    *path = (struct cn_wait_chain){0};
-    if (states->count == 0)
-        return;
-    path->begin_ns =
-        begin_ns > states->list[0].time_ns ? begin_ns : states->list[0].time_ns;
-    path->end_ns = states->list[states->count - 1].time_ns;
-    path->end_ns = end_ns < path->end_ns ? end_ns : path->end_ns;
-    if (path->end_ns < path->begin_ns)
-        path->end_ns = path->begin_ns;
-    walk.last = cn_alloc((size_t)graph->profile_count + 1, sizeof(*walk.last));
-    walk.time_ns = woken_after(&walk, path->end_ns);
-    /* It may be later. */
-    walk.last[profile] = 0;
-    if (path->end_ns > path->begin_ns)
-        walk_back(&walk);
-    free(walk.last);
+    *path = (struct cn_wait_chain){.begin_ns = begin_ns, .end_ns = end_ns};
+    cut_range(&db->states[profile], &path->begin_ns, &path->end_ns);
+    cn_wait_chain_visit(db, graph, profile, begin_ns, end_ns, keep_part, path);
 }
 
 void cn_wait_chain_done(struct cn_wait_chain *path)

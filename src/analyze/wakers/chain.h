@@ -38,6 +38,12 @@ struct cn_wait_chain {
     uint64_t begin_ns, end_ns; /* the range, cut to the life of the thread */
 };
 
+/* Visit the parts alone, the last one first. `visit` returns false to end that. */
+typedef bool (*cn_chain_visit_fn)(void *arg, const struct cn_chain_part *part);
+void cn_wait_chain_visit(const struct cn_database *db, const struct cn_wait_graph *graph,
+                         uint32_t profile, uint64_t begin_ns, uint64_t end_ns,
+                         cn_chain_visit_fn visit, void *arg);
+
 void cn_wait_chain_build(struct cn_wait_chain *path, const struct cn_database *db,
                          const struct cn_wait_graph *graph, uint32_t profile,
                          uint64_t begin_ns, uint64_t end_ns);

@@ -1,7 +1,7 @@
 /* Who woke whom: every time that a thread was not running, with where it waited and what ended that.
  *
  *     cn_wait_graph_build(&graph, db, &frames, err)
- *     for (size_t i = 0; i < graph.count; i++) ... graph.list[i] ...
+ *     for (size_t i = 0; cn_wait_graph_next(&graph, profile, &i, &wait);) ... wait ...
  *     cn_wait_graph_done(&graph);
  *
  * A wait lasts from `begin_ns` to `end_ns`, when the thread runs again. From `woken_ns` on nothing but a
@@ -12,7 +12,9 @@
  *
  * What an interrupt is of is known from the names of the kernel's functions, of a wake-up or of the wait;
  * without them it is just an interrupt.
- * Memory: 48 bytes a wait. Threads: immutable after it was built.
+ * A wait is made of two states and a wake-up of the database whenever it is asked for.
+ * Memory: 4 bytes a state, 8 where locks are known. Borrows database and frames. Threads: immutable after it
+ * was built; any thread may ask.
  */
 #ifndef CN_ANALYZE_WAKERS_GRAPH_H
 #define CN_ANALYZE_WAKERS_GRAPH_H
@@ -58,14 +60,19 @@ struct cn_waited {
 };
 
 struct cn_wait_graph {
-    struct cn_waited *list; /* by profile, then in the order of time */
-    size_t count;
-    size_t *first_of;     /* by profile: in the list; profile_count + 1 of them */
-    uint64_t wait_ns;     /* of all waits */
-    size_t wakeup_count;  /* that were recorded, without those at the start of threads */
-    size_t missing;       /* waits of unknown cause */
-    size_t inferred;      /* waits whose kind is inferred */
-    uint32_t *creators;   /* by profile: the thread that created it; 0: unknown */
+    struct cn_database *db;
+    const struct cn_frames *frames;
+    uint16_t *marks;      /* by frame: kernel_names.h */
+    uint64_t *process_of; /* by profile */
+    size_t *first_of;    /* by profile: of its states in what follows; the last: of all */
+    uint32_t *wakeup_of; /* by state: the number of the wake-up, plus one; 0: none */
+    uint32_t *lock_of;   /* by state: as in a wait; NULL: locks are unknown */
+    size_t count;        /* waits */
+    uint64_t wait_ns;    /* of all waits */
+    size_t wakeup_count; /* that were recorded, without those at the start of threads */
+    size_t missing;      /* waits of unknown cause */
+    size_t inferred;     /* waits whose kind is inferred */
+    uint32_t *creators;  /* by profile: the thread that created it; 0: unknown */
     uint64_t *created_ns; /* and when */
     uint32_t profile_count;
 };
@@ -76,11 +83,18 @@ CN_CHECK bool cn_wait_graph_build(struct cn_wait_graph *graph, struct cn_databas
                                   const struct cn_frames *frames, struct cn_error *err);
 void cn_wait_graph_done(struct cn_wait_graph *graph);
 
-/* The wait of a thread that begins at this time, or NULL. */
-const struct cn_waited *cn_wait_graph_find(const struct cn_wait_graph *graph,
-                                           uint32_t profile, uint64_t begin_ns);
+/* The wait of a thread that is one of its states, by its number. False if that is none, or takes no time. */
+bool cn_wait_graph_at(const struct cn_wait_graph *graph, uint32_t profile, size_t state,
+                      struct cn_waited *out);
 
-/* The first wait of a thread that ends after a time, in the list; first_of[profile + 1]: there is none. */
+/* The next wait of a thread, from a state on: `*state` is then the one after it. False if there is none. */
+bool cn_wait_graph_next(const struct cn_wait_graph *graph, uint32_t profile,
+                        size_t *state, struct cn_waited *out);
+
+/* After each of many waits that were asked for: gives pages of the database back from time to time. */
+void cn_wait_graph_forget(const struct cn_wait_graph *graph, size_t number);
+
+/* The state of a thread at a time; the first one before that. */
 size_t cn_wait_graph_after(const struct cn_wait_graph *graph, uint32_t profile,
                            uint64_t time_ns);
 

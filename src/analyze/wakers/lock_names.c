@@ -94,6 +94,21 @@ static void name_by_places(struct naming *n, const struct cn_frames *frames)
     }
 }
 
+/* The number of the lock that a wait is for, plus one; 0: it is for the end of a thread. */
+static uint32_t name_lock(struct naming *n, const struct cn_waited_lock *lock,
+                          const struct cn_waited *wait, enum cn_lock_kind kind,
+                          const struct cn_wait_sites *sites)
+{
+    uint32_t at;
+
+    if (kind == CN_LOCK_JOIN)
+        return 0;
+    at = lock_at(n, lock, kind);
+    add_time(n, at, cn_wait_site_of(sites, wait->context),
+             wait->woken_ns - wait->begin_ns);
+    return at + 1;
+}
+
 void cn_lock_names_build(struct cn_lock_names *names, struct cn_wait_graph *graph,
                          const struct cn_database *db, const struct cn_frames *frames,
                          const struct cn_wait_sites *sites)
@@ -104,21 +119,15 @@ void cn_lock_names_build(struct cn_lock_names *names, struct cn_wait_graph *grap
     if (!db->locks)
         return;
     uint8_t *kinds = cn_lock_kinds(frames);
-    for (size_t i = 0; i < graph->count; i++) {
-        struct cn_waited *wait = &graph->list[i];
-        enum cn_lock_kind kind;
+    for (uint32_t profile = 0; profile < graph->profile_count; profile++) {
+        struct cn_waited wait;
 
-        if (wait->lock == 0)
-            continue;
-        kind = (enum cn_lock_kind)kinds[cn_frames_find(frames, wait->context)];
-        const struct cn_waited_lock *lock = &db->locks->list[wait->lock - 1];
-        wait->lock = 0;
-        if (kind == CN_LOCK_JOIN)
-            continue;
-        uint32_t at = lock_at(&n, lock, kind);
-        add_time(&n, at, cn_wait_site_of(sites, wait->context),
-                 wait->woken_ns - wait->begin_ns);
-        wait->lock = at + 1;
+        for (size_t i = 0; cn_wait_graph_next(graph, profile, &i, &wait);)
+            if (wait.lock != 0)
+                graph->lock_of[graph->first_of[profile] + i - 1] = name_lock(
+                    &n, &db->locks->list[wait.lock - 1], &wait,
+                    (enum cn_lock_kind)kinds[cn_frames_find(frames, wait.context)],
+                    sites);
     }
     name_by_places(&n, frames);
     free(kinds);

@@ -17,8 +17,9 @@ enum { SEEN_MAX = 200 };
 
 /* A wait for a lock, as far as it is in the range. */
 struct lock_wait {
-    const struct cn_waited *wait;
     uint64_t begin_ns, woken_ns, time_ns;
+    uint32_t profile, state; /* of the wait */
+    uint32_t waker;
     uint32_t lock; /* plus one */
     uint32_t row;
 };
@@ -85,19 +86,22 @@ static uint32_t row_at(struct row_build *b, const struct cn_waited *wait)
     return at;
 }
 
-static void add_wait(struct row_build *b, const struct cn_waited *wait, uint64_t begin_ns,
-                     uint64_t end_ns)
+static void add_wait(struct row_build *b, const struct cn_waited *wait, size_t state,
+                     uint64_t begin_ns, uint64_t end_ns)
 {
     struct lock_wait added = {
-        .wait = wait,
+        .profile = wait->profile,
+        .state = (uint32_t)state,
+        .waker = wait->waker,
         .begin_ns = wait->begin_ns > begin_ns ? wait->begin_ns : begin_ns,
-        .woken_ns = wait->woken_ns < end_ns ? wait->woken_ns : end_ns,
+        .woken_ns = wait->woken_ns,
         .lock = wait->lock,
     };
 
-    if (added.begin_ns >= added.woken_ns)
+    uint64_t until_ns = wait->woken_ns < end_ns ? wait->woken_ns : end_ns;
+    if (added.begin_ns >= until_ns)
         return;
-    added.time_ns = added.woken_ns - added.begin_ns;
+    added.time_ns = until_ns - added.begin_ns;
     added.row = row_at(b, wait);
     struct cn_lock_row *row = &b->rows->list[added.row];
     uint32_t *has_waited =
@@ -115,41 +119,45 @@ static void add_wait(struct row_build *b, const struct cn_waited *wait, uint64_t
     CN_PUSH(b->waits, b->count, b->capacity, added);
 }
 
-/* The wait after which its waker had the lock: its last one for it. */
-static const struct cn_waited *acquired(const struct row_build *b,
-                                        const struct cn_waited *wait)
+/* The wait after which its waker had the lock: its last one for it. False if there is none. */
+static bool find_acquired(const struct row_build *b, const struct cn_waited *wait,
+                          struct cn_waited *out)
 {
     const struct cn_wait_graph *graph = &b->study->graph;
-    size_t at = cn_wait_graph_after(graph, wait->waker, wait->woken_ns);
+    size_t state = cn_wait_graph_after(graph, wait->waker, wait->woken_ns);
 
-    for (size_t i = 0; at > graph->first_of[wait->waker] && i < SEEN_MAX; i++)
-        if (graph->list[--at].lock == wait->lock)
-            return &graph->list[at];
-    return NULL;
+    for (size_t seen = 0; state > 0 && seen < SEEN_MAX;) {
+        if (!cn_wait_graph_at(graph, wait->waker, --state, out))
+            continue;
+        if (out->lock == wait->lock)
+            return true;
+        seen++;
+    }
+    return false;
 }
 
 /* A lock that one waits for all the time is given back to it: so it was kept since the other got it, unless that
  * woke a third one in between. `waits` are those of the lock, by the time of the wake-up. */
 static void add_kept(struct row_build *b, const struct lock_wait *waits, size_t at)
 {
-    const struct cn_waited *wait = waits[at].wait, *before;
     struct cn_lock_row *row = &b->rows->list[waits[at].row];
+    struct cn_waited wait, before;
 
-    if (wait->waker == 0 || !cn_lock_is_held(b->study->locks.list[wait->lock - 1].kind))
+    if (waits[at].waker == 0 ||
+        !cn_lock_is_held(b->study->locks.list[waits[at].lock - 1].kind) ||
+        !cn_wait_graph_at(&b->study->graph, waits[at].profile, waits[at].state, &wait) ||
+        !find_acquired(b, &wait, &before) || wait.begin_ns > before.end_ns)
         return;
-    before = acquired(b, wait);
-    if (!before || wait->begin_ns > before->end_ns)
-        return;
-    for (size_t i = at; i-- > 0 && waits[i].lock == waits[at].lock &&
-                        waits[i].wait->woken_ns > before->end_ns;)
-        if (waits[i].wait->waker == wait->waker)
+    for (size_t i = at;
+         i-- > 0 && waits[i].lock == waits[at].lock && waits[i].woken_ns > before.end_ns;)
+        if (waits[i].waker == wait.waker)
             return;
-    uint64_t kept_ns = wait->woken_ns - before->end_ns;
+    uint64_t kept_ns = wait.woken_ns - before.end_ns;
     row->kept_ns += kept_ns;
     row->kept_count++;
     if (kept_ns > row->longest_kept_ns || !row->taken_in) {
         row->longest_kept_ns = kept_ns;
-        row->taken_in = keep_site(b, cn_wait_site_of(&b->study->sites, before->context));
+        row->taken_in = keep_site(b, cn_wait_site_of(&b->study->sites, before.context));
     }
 }
 
@@ -177,16 +185,10 @@ static bool add_meanwhile(struct row_build *b, const struct lock_wait *waits,
     bool ok = cn_wait_sums_init(&sums, b->study->db, &b->study->sites,
                                 b->study->tells_threads, err);
 
-    for (size_t i = 0; ok && i < count && i < SEEN_MAX; i++) {
-        struct cn_wait_chain path;
-
-        if (waits[i].wait->waker == 0)
-            continue;
-        cn_wait_chain_build(&path, b->study->db, &b->study->graph, waits[i].wait->waker,
-                            waits[i].begin_ns, waits[i].woken_ns);
-        ok = cn_wait_sums_add_chain(&sums, &path, err);
-        cn_wait_chain_done(&path);
-    }
+    for (size_t i = 0; ok && i < count && i < SEEN_MAX; i++)
+        if (waits[i].waker != 0)
+            ok = cn_wait_sums_add_chain(&sums, &b->study->graph, waits[i].waker,
+                                        waits[i].begin_ns, waits[i].woken_ns, err);
     if (ok && sums.total_ns > 0) {
         cn_wait_sums_finish(&sums);
         cn_wait_causes_list(&causes, &sums);
@@ -206,8 +208,6 @@ static bool explain(struct row_build *b, struct cn_error *err)
 {
     bool ok = true;
 
-    for (size_t i = 0; i < b->count; i++)
-        b->waits[i].woken_ns = b->waits[i].wait->woken_ns;
     CN_SORT(b->waits, b->count, CN_UP(struct lock_wait, lock),
             CN_UP(struct lock_wait, woken_ns));
     for (size_t i = 0; i < b->count; i++)
@@ -234,11 +234,15 @@ bool cn_lock_rows_build(struct cn_lock_rows *rows, const struct cn_wait_study *s
     *rows = (struct cn_lock_rows){0};
     bool ok =
         cn_wait_sums_init(&b.names, study->db, &study->sites, study->tells_threads, err);
-    for (size_t i = 0; ok && i < study->graph.count; i++) {
-        const struct cn_waited *wait = &study->graph.list[i];
+    for (uint32_t profile = 0;
+         ok && study->graph.lock_of && profile < study->graph.profile_count; profile++) {
+        struct cn_waited wait;
 
-        if (wait->lock != 0 && (!is_chosen || is_chosen[wait->profile]))
-            add_wait(&b, wait, begin_ns, end_ns);
+        if (is_chosen && !is_chosen[profile])
+            continue;
+        for (size_t i = 0; cn_wait_graph_next(&study->graph, profile, &i, &wait);)
+            if (wait.lock != 0)
+                add_wait(&b, &wait, i - 1, begin_ns, end_ns);
     }
     ok = ok && explain(&b, err);
     cn_lock_rows_finish(rows);

@@ -41,8 +41,10 @@ static void save(struct saved_walk *walk, uint64_t begin_ns, uint64_t end_ns,
 
 static void save_state(struct saved_walk *walk, size_t at, double share)
 {
-    if (walk->states->list[at].state == CN_TASK_RUNNING)
-        save(walk, walk->states->list[at].time_ns, walk->states->list[at + 1].time_ns,
+    struct cn_state_change change = cn_thread_states_at(walk->states, at);
+
+    if (change.state == CN_TASK_RUNNING)
+        save(walk, change.time_ns, cn_thread_states_at(walk->states, at + 1).time_ns,
              share);
 }
 
@@ -58,14 +60,14 @@ static void see(struct saved_walk *walk, double share)
 /* Go to the next state. */
 static void leave_state(struct saved_walk *walk)
 {
-    const struct cn_state_change *change = &walk->states->list[walk->at];
-    uint64_t end_ns = change[1].time_ns;
+    struct cn_state_change change = cn_thread_states_at(walk->states, walk->at);
+    uint64_t end_ns = cn_thread_states_at(walk->states, walk->at + 1).time_ns;
 
-    if (change->state == CN_TASK_PREEMPTED) {
-        see(walk, share_of(walk, change->context));
-        save(walk, change->time_ns, end_ns, walk->share);
+    if (change.state == CN_TASK_PREEMPTED) {
+        see(walk, share_of(walk, change.context));
+        save(walk, change.time_ns, end_ns, walk->share);
         walk->first = walk->at + 1;
-    } else if (walk->done_ns > change->time_ns) {
+    } else if (walk->done_ns > change.time_ns) {
         save(walk, walk->done_ns, end_ns, walk->share);
         walk->first = walk->at + 1;
     }
@@ -74,29 +76,29 @@ static void leave_state(struct saved_walk *walk)
 }
 
 /* The sample of the wait that follows says where the thread stops, not where it has run. */
-static bool is_stop(const struct cn_state_change *change, uint32_t context)
+static bool is_stop(const struct cn_state_change *next, uint32_t context)
 {
-    return change[1].state == CN_TASK_BLOCKED && change[1].context == context;
+    return next->state == CN_TASK_BLOCKED && next->context == context;
 }
 
 static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
     struct saved_walk *walk = arg;
-    const struct cn_state_change *list = walk->states->list;
 
     while (walk->at + 1 < walk->states->count) {
-        const struct cn_state_change *change = &list[walk->at];
-        uint64_t from_ns = begin_ns > change->time_ns ? begin_ns : change->time_ns;
-        uint64_t to_ns = end_ns < change[1].time_ns ? end_ns : change[1].time_ns;
+        struct cn_state_change change = cn_thread_states_at(walk->states, walk->at);
+        struct cn_state_change next = cn_thread_states_at(walk->states, walk->at + 1);
+        uint64_t from_ns = begin_ns > change.time_ns ? begin_ns : change.time_ns;
+        uint64_t to_ns = end_ns < next.time_ns ? end_ns : next.time_ns;
 
         /* For its first nanosecond, a thread is shown where it has waited. */
-        if (change->state == CN_TASK_RUNNING && context != 0 && from_ns + 1 < to_ns &&
-            !is_stop(change, context)) {
+        if (change.state == CN_TASK_RUNNING && context != 0 && from_ns + 1 < to_ns &&
+            !is_stop(&next, context)) {
             see(walk, share_of(walk, context));
             save(walk, walk->done_ns, to_ns, walk->share);
             walk->done_ns = to_ns;
         }
-        if (end_ns < change[1].time_ns)
+        if (end_ns < next.time_ns)
             break;
         leave_state(walk);
     }
@@ -108,10 +110,12 @@ static void finish(struct saved_walk *walk)
     while (walk->at + 1 < walk->states->count)
         leave_state(walk);
     for (; walk->first < walk->at; walk->first++)
-        save_state(walk, walk->first,
-                   walk->is_sampled
-                       ? walk->share
-                       : share_of(walk, walk->states->list[walk->first + 1].context));
+        save_state(
+            walk, walk->first,
+            walk->is_sampled
+                ? walk->share
+                : share_of(walk,
+                           cn_thread_states_at(walk->states, walk->first + 1).context));
 }
 
 static bool saves_any(const struct cn_frames *frames, const double *shares)
@@ -137,7 +141,7 @@ bool cn_saved_time_build(struct cn_saved_time *out, struct cn_database *db,
         out->first_of[i] = out->count;
         if (!saves || walk.states->count < 2)
             continue;
-        walk.done_ns = walk.states->list[0].time_ns;
+        walk.done_ns = cn_thread_states_begin(walk.states);
         if (!cn_spans_visit(db, i, 0, UINT64_MAX, add_span, &walk, err))
             return false;
         finish(&walk);

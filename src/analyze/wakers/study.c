@@ -1,6 +1,5 @@
 #include "analyze/wakers/study.h"
 
-#include "analyze/wakers/chain.h"
 #include "model/contexts/database.h"
 #include "model/thread_states.h"
 
@@ -48,7 +47,8 @@ uint32_t cn_wait_study_first(const struct cn_wait_study *study, const bool *is_c
 
     for (uint32_t i = 1; i < study->db->profile_count; i++)
         if (states[i].count > 0 && (!is_chosen || is_chosen[i]) &&
-            (first == 0 || states[i].list[0].time_ns < states[first].list[0].time_ns))
+            (first == 0 ||
+             cn_thread_states_begin(&states[i]) < cn_thread_states_begin(&states[first])))
             first = i;
     return first;
 }
@@ -57,14 +57,10 @@ bool cn_wait_study_path(const struct cn_wait_study *study, uint32_t profile,
                         uint64_t begin_ns, uint64_t end_ns, struct cn_wait_sums *out,
                         struct cn_error *err)
 {
-    struct cn_wait_chain path;
-
     if (!cn_wait_sums_init(out, study->db, &study->sites, study->tells_threads, err))
         return false;
-    cn_wait_chain_build(&path, study->db, &study->graph, profile, begin_ns, end_ns);
-    bool ok = cn_wait_sums_add_chain(out, &path, err);
+    bool ok = cn_wait_sums_add_chain(out, &study->graph, profile, begin_ns, end_ns, err);
     cn_wait_sums_finish(out);
-    cn_wait_chain_done(&path);
     return ok;
 }
 
@@ -73,6 +69,8 @@ bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chose
                          struct cn_error *err)
 {
     const struct cn_wait_graph *graph = &study->graph;
+    struct cn_waited wait;
+    size_t count = 0;
 
     if (!cn_wait_sums_init(out, study->db, &study->sites, study->tells_threads, err))
         return false;
@@ -80,9 +78,11 @@ bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chose
     for (uint32_t profile = 0; profile < graph->profile_count; profile++) {
         if (is_chosen && !is_chosen[profile])
             continue;
-        for (size_t i = cn_wait_graph_after(graph, profile, begin_ns);
-             i < graph->first_of[profile + 1] && graph->list[i].begin_ns < end_ns; i++)
-            cn_wait_sums_add(out, &graph->list[i], begin_ns, end_ns);
+        size_t at = cn_wait_graph_after(graph, profile, begin_ns);
+        while (cn_wait_graph_next(graph, profile, &at, &wait) && wait.begin_ns < end_ns) {
+            cn_wait_sums_add(out, &wait, begin_ns, end_ns);
+            cn_wait_graph_forget(graph, ++count);
+        }
     }
     cn_wait_sums_finish(out);
     return true;

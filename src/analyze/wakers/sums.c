@@ -129,8 +129,11 @@ void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
 
 struct chain_sums {
     struct cn_wait_sums *sums;
+    struct cn_span_window **windows; /* by profile; NULL: it is not on the path yet */
     struct cn_wait_row like;
     uint64_t at_ns; /* spans were added up to here */
+    bool ok;
+    struct cn_error *err;
 };
 
 static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
@@ -150,35 +153,57 @@ static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t en
     }
 }
 
-bool cn_wait_sums_add_chain(struct cn_wait_sums *sums, const struct cn_wait_chain *path,
+static bool add_spans(struct chain_sums *p, const struct cn_chain_part *part)
+{
+    struct cn_span_window **window = &p->windows[part->profile];
+
+    if (!*window)
+        *window = cn_alloc(1, sizeof(**window));
+    p->ok = cn_spans_visit_near(*window, p->sums->db, part->profile, part->begin_ns,
+                                part->end_ns, add_span, p, p->err);
+    return p->ok;
+}
+
+static bool add_part(void *arg, const struct cn_chain_part *part)
+{
+    struct chain_sums *p = arg;
+    struct cn_wait_site site = cn_wait_site_of(p->sums->sites, part->context);
+
+    p->at_ns = part->begin_ns;
+    p->like = (struct cn_wait_row){.kind = part->kind,
+                                   .is_inferred = part->is_inferred,
+                                   .site = site,
+                                   .by = {CN_NONE, CN_NONE},
+                                   .name = p->sums->name_of[part->profile],
+                                   .by_name = CN_NONE,
+                                   .lock = CN_NONE,
+                                   .context = part->context,
+                                   .profile = part->profile};
+    if (part->kind == CN_CHAIN_RUNS && !add_spans(p, part))
+        return false;
+    p->like.site = site;
+    p->like.context = part->context;
+    if (p->at_ns < part->end_ns)
+        add(p->sums, &p->like, p->at_ns, part->end_ns);
+    return true;
+}
+
+bool cn_wait_sums_add_chain(struct cn_wait_sums *sums, const struct cn_wait_graph *graph,
+                            uint32_t profile, uint64_t begin_ns, uint64_t end_ns,
                             struct cn_error *err)
 {
-    for (size_t i = 0; i < path->count; i++) {
-        const struct cn_chain_part *part = &path->list[i];
-        struct chain_sums p = {
-            .sums = sums,
-            .like = {.kind = part->kind,
-                     .is_inferred = part->is_inferred,
-                     .site = cn_wait_site_of(sums->sites, part->context),
-                     .by = {CN_NONE, CN_NONE},
-                     .name = sums->name_of[part->profile],
-                     .by_name = CN_NONE,
-                     .lock = CN_NONE,
-                     .context = part->context,
-                     .profile = part->profile},
-            .at_ns = part->begin_ns,
-        };
+    struct chain_sums p = {
+        .sums = sums,
+        .windows = cn_alloc((size_t)graph->profile_count + 1, sizeof(*p.windows)),
+        .ok = true,
+        .err = err,
+    };
 
-        if (part->kind == CN_CHAIN_RUNS &&
-            !cn_spans_visit(sums->db, part->profile, part->begin_ns, part->end_ns,
-                            add_span, &p, err))
-            return false;
-        p.like.site = cn_wait_site_of(sums->sites, part->context);
-        p.like.context = part->context;
-        if (p.at_ns < part->end_ns)
-            add(sums, &p.like, p.at_ns, part->end_ns);
-    }
-    return true;
+    cn_wait_chain_visit(sums->db, graph, profile, begin_ns, end_ns, add_part, &p);
+    for (uint32_t i = 0; i < graph->profile_count; i++)
+        free(p.windows[i]);
+    free(p.windows);
+    return p.ok;
 }
 
 void cn_wait_sums_finish(struct cn_wait_sums *sums)

@@ -2,8 +2,8 @@
  * was done there.
  *
  *     cn_wait_sums_init(&sums, db, &sites, false, err)
- *     cn_wait_sums_add(&sums, &graph.list[i], begin_ns, end_ns);     each wait
- *     cn_wait_sums_add_chain(&sums, &path, err)                       or a path
+ *     cn_wait_sums_add(&sums, &wait, begin_ns, end_ns);     each wait
+ *     cn_wait_sums_add_chain(&sums, &graph, profile, begin_ns, end_ns, err)   or a path
  *     cn_wait_sums_finish(&sums);
  *     ... sums.list[i], sums.total_ns ...
  *     cn_wait_sums_done(&sums);
@@ -62,9 +62,10 @@ void cn_wait_sums_done(struct cn_wait_sums *sums); /* a zeroed one is fine */
 void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
                       uint64_t begin_ns, uint64_t end_ns);
 
-/* Add the parts of a path; running parts by the samples of their thread. */
+/* Add the parts of a critical path (chain.h); running parts by the samples of their thread. */
 CN_CHECK bool cn_wait_sums_add_chain(struct cn_wait_sums *sums,
-                                     const struct cn_wait_chain *path,
+                                     const struct cn_wait_graph *graph, uint32_t profile,
+                                     uint64_t begin_ns, uint64_t end_ns,
                                      struct cn_error *err);
 
 /* Put the rows in order, those with the most time first. */

@@ -126,12 +126,13 @@ enum { LOOKS_MAX = 100000000 };
 
 #define TIMES_MAX_NS (UINT64_C(1) << 60)
 
+#define WHAT_IF_START UINT32_MAX /* of a thread */
+
 struct what_if_event {
     uint64_t time_ns;  /* at which it is replayed: when what it depends on is known */
     uint64_t begin_ns; /* of a wait or a gap */
-    const struct cn_waited *wait; /* NULL: a gap, or the start of a thread */
     uint32_t profile;
-    uint32_t is_start;
+    uint32_t state; /* the wait or the gap, or WHAT_IF_START */
 };
 
 struct what_if_replay {
@@ -150,6 +151,12 @@ struct what_if_replay {
     uint64_t looks;           /* at threads */
 };
 
+static void add_event(struct what_if_replay *r, struct what_if_event event)
+{
+    CN_PUSH(r->events, r->count, r->capacity, event);
+}
+
+/* Starts of threads and gaps, then waits. */
 static void list_events(struct what_if_replay *r)
 {
     const struct cn_wait_graph *graph = r->graph;
@@ -158,26 +165,33 @@ static void list_events(struct what_if_replay *r)
         const struct cn_thread_states *states = &r->db->states[i];
 
         if (states->count > 0)
-            CN_PUSH(r->events, r->count, r->capacity,
-                    (struct what_if_event){.time_ns = graph->creators[i] != 0
-                                                          ? graph->created_ns[i]
-                                                          : states->list[0].time_ns,
-                                           .profile = i,
-                                           .is_start = true});
-        for (size_t k = 0; k + 1 < states->count; k++)
-            if (states->list[k].state == CN_TASK_UNKNOWN)
-                CN_PUSH(r->events, r->count, r->capacity,
-                        (struct what_if_event){.time_ns = states->list[k + 1].time_ns,
-                                               .begin_ns = states->list[k].time_ns,
-                                               .profile = i});
+            add_event(
+                r, (struct what_if_event){.time_ns = graph->creators[i] != 0
+                                                         ? graph->created_ns[i]
+                                                         : cn_thread_states_begin(states),
+                                          .profile = i,
+                                          .state = WHAT_IF_START});
+        for (size_t k = 0; k + 1 < states->count; k++) {
+            struct cn_state_change change = cn_thread_states_at(states, k);
+
+            if (change.state == CN_TASK_UNKNOWN)
+                add_event(r, (struct what_if_event){
+                                 .time_ns = cn_thread_states_at(states, k + 1).time_ns,
+                                 .begin_ns = change.time_ns,
+                                 .profile = i,
+                                 .state = (uint32_t)k});
+        }
     }
-    for (size_t i = 0; i < graph->count; i++)
-        if (graph->list[i].kind != CN_WAIT_BY_PREEMPTION)
-            CN_PUSH(r->events, r->count, r->capacity,
-                    (struct what_if_event){.time_ns = graph->list[i].woken_ns,
-                                           .begin_ns = graph->list[i].begin_ns,
-                                           .wait = &graph->list[i],
-                                           .profile = graph->list[i].profile});
+    for (uint32_t i = 0; i < graph->profile_count; i++) {
+        struct cn_waited wait;
+
+        for (size_t k = 0; cn_wait_graph_next(graph, i, &k, &wait);)
+            if (wait.kind != CN_WAIT_BY_PREEMPTION)
+                add_event(r, (struct what_if_event){.time_ns = wait.woken_ns,
+                                                    .begin_ns = wait.begin_ns,
+                                                    .profile = i,
+                                                    .state = (uint32_t)(k - 1)});
+    }
     CN_SORT(r->events, r->count, CN_UP(struct what_if_event, time_ns),
             CN_UP(struct what_if_event, begin_ns));
 }
@@ -241,7 +255,7 @@ static void replay_wait(struct what_if_replay *r, const struct cn_waited *wait)
 static void replay_start(struct what_if_replay *r, const struct what_if_event *event)
 {
     uint32_t creator = r->graph->creators[event->profile];
-    uint64_t begin_ns = r->db->states[r->profile].list[0].time_ns;
+    uint64_t begin_ns = cn_thread_states_begin(&r->db->states[r->profile]);
     int64_t earlier_ns = 0;
 
     if (creator != 0)
@@ -249,7 +263,7 @@ static void replay_start(struct what_if_replay *r, const struct what_if_event *e
     else if (event->time_ns > begin_ns)
         earlier_ns =
             unknown_earlier(r, (int64_t)(event->time_ns - begin_ns), event->time_ns);
-    set_earlier(r, event->profile, r->db->states[event->profile].list[0].time_ns,
+    set_earlier(r, event->profile, cn_thread_states_begin(&r->db->states[event->profile]),
                 earlier_ns);
     if (event->profile == r->profile)
         r->start_earlier_ns = earlier_ns;
@@ -257,10 +271,12 @@ static void replay_start(struct what_if_replay *r, const struct what_if_event *e
 
 static void replay_event(struct what_if_replay *r, const struct what_if_event *event)
 {
-    if (event->wait) {
-        replay_wait(r, event->wait);
-    } else if (event->is_start) {
+    struct cn_waited wait;
+
+    if (event->state == WHAT_IF_START) {
         replay_start(r, event);
+    } else if (cn_wait_graph_at(r->graph, event->profile, event->state, &wait)) {
+        replay_wait(r, &wait);
     } else {
         int64_t gap_ns = (int64_t)(event->time_ns - event->begin_ns);
         int64_t most_ns = earlier_at(r, event->profile, event->begin_ns) + gap_ns;
@@ -274,7 +290,7 @@ static void replay_event(struct what_if_replay *r, const struct what_if_event *e
 static uint64_t replay(struct what_if_replay *r)
 {
     const struct cn_thread_states *own = &r->db->states[r->profile];
-    uint64_t begin_ns = own->list[0].time_ns, end_ns = own->list[own->count - 1].time_ns;
+    uint64_t begin_ns = cn_thread_states_begin(own), end_ns = cn_thread_states_end(own);
 
     memset(r->earlier_ns, 0, sizeof(*r->earlier_ns) * r->graph->profile_count);
     r->start_earlier_ns = 0;
@@ -308,10 +324,10 @@ static bool check_times(const struct cn_database *db, struct cn_error *err)
     for (uint32_t i = 0; i < db->profile_count; i++) {
         const struct cn_thread_states *states = &db->states[i];
 
-        if (states->count > 0 && states->list[0].time_ns < first_ns)
-            first_ns = states->list[0].time_ns;
-        if (states->count > 0 && states->list[states->count - 1].time_ns > last_ns)
-            last_ns = states->list[states->count - 1].time_ns;
+        if (states->count > 0 && cn_thread_states_begin(states) < first_ns)
+            first_ns = cn_thread_states_begin(states);
+        if (cn_thread_states_end(states) > last_ns)
+            last_ns = cn_thread_states_end(states);
     }
     return last_ns < first_ns || last_ns - first_ns <= TIMES_MAX_NS ||
            cn_fail(err, CN_ERR_LIMIT,
@@ -337,7 +353,7 @@ bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
     if (ok) {
         r.earlier_ns = cn_alloc((size_t)graph->profile_count + 1, sizeof(*r.earlier_ns));
         list_events(&r);
-        out->recorded_ns = own->list[own->count - 1].time_ns - own->list[0].time_ns;
+        out->recorded_ns = cn_thread_states_end(own) - cn_thread_states_begin(own);
         out->missing = graph->missing;
         out->inferred = graph->inferred;
         out->most_ns = replay(&r);

@@ -33,7 +33,7 @@ bool cn_diff_waited_add(void *arg, struct cn_database *db,
 
     run.side =
         waited->run_count++ < waited->sides->count[CN_SIDE_A] ? CN_SIDE_A : CN_SIDE_B;
-    waited->is_known = waited->is_known && db->states && db->wakeup_count > 0;
+    waited->is_known = waited->is_known && db->states && db->wakeups.count > 0;
     if (waited->is_known && !cn_wait_path_database_new(&run.db, db, 0, UINT64_MAX, err)) {
         waited->is_known = false;
         if (err->kind != CN_ERR_NOT_FOUND)

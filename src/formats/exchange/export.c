@@ -158,7 +158,7 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
 
     if (!format->keeps_states) {
         cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
-        cn_export_lose(&x, "wake-ups of threads", db->wakeup_count);
+        cn_export_lose(&x, "wake-ups of threads", db->wakeups.count);
         cn_export_lose(&x, "launches of GPU work", db->launch_count);
     }
     cn_export_lose(&x, "changes of live memory", db->heap ? db->heap->change_count : 0);

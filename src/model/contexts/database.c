@@ -17,10 +17,10 @@ void cn_database_set_states(struct cn_database *db, const struct cn_thread_state
 
         if (thread->count == 0)
             continue;
-        if (thread->list[0].time_ns < db->begin_ns)
-            db->begin_ns = thread->list[0].time_ns;
-        if (thread->list[thread->count - 1].time_ns > db->end_ns)
-            db->end_ns = thread->list[thread->count - 1].time_ns;
+        if (cn_thread_states_begin(thread) < db->begin_ns)
+            db->begin_ns = cn_thread_states_begin(thread);
+        if (cn_thread_states_end(thread) > db->end_ns)
+            db->end_ns = cn_thread_states_end(thread);
     }
 }
 

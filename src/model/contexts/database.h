@@ -24,15 +24,14 @@
 #include "model/contexts/taxonomy.h"
 #include "model/origin.h"
 #include "model/step.h"
+#include "model/thread_runs.h"
 #include "model/warning.h"
 
 struct cn_database;
 struct cn_heap_history;
 struct cn_io_calls;
 struct cn_points;
-struct cn_thread_runs;
 struct cn_thread_states;
-struct cn_wakeup;
 struct cn_locks;
 
 struct cn_profile {
@@ -206,8 +205,7 @@ struct cn_database {
     const struct cn_thread_runs *runs;     /* by profile, on processors; NULL: unknown */
     const struct cn_heap_history *heap;    /* allocated bytes over time; NULL: unknown */
     const struct cn_io_calls *io;          /* system calls; NULL: unknown */
-    const struct cn_wakeup *wakeups;       /* in any order */
-    size_t wakeup_count;
+    struct cn_wakeups wakeups;
     const struct cn_heap_history *gpu_memory; /* that of GPUs; NULL: unknown */
     const struct cn_locks *locks;             /* that threads waited for; NULL: unknown */
     const struct cn_launch *launches;         /* in any order, the first CN_LAUNCH_MAX */

@@ -206,8 +206,7 @@ static void list_runs(struct cn_memory_database *m)
         if (m->runs[i].count > 0)
             m->db.runs = m->runs;
     }
-    m->db.wakeups = m->wakeups;
-    m->db.wakeup_count = m->wakeup_count;
+    m->db.wakeups = (struct cn_wakeups){.list = m->wakeups, .count = m->wakeup_count};
     m->db.locks = m->locks.count > 0 ? &m->locks : NULL;
 }
 

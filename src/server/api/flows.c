@@ -41,7 +41,7 @@ static size_t arrow_count(const struct cn_served *served)
     const struct cn_recording *rec = served->recording;
 
     if (!rec)
-        return served->db->launch_count + served->db->wakeup_count;
+        return served->db->launch_count + served->db->wakeups.count;
     return (size_t)rec->flow_count + (rec->gpu ? rec->gpu->op_count : 0);
 }
 
@@ -69,13 +69,13 @@ static struct arrow arrow_in_database(const struct cn_database *db, size_t i)
             launch->from_profile, launch->to_profile, launch->from_ns, launch->to_ns, 0,
             launch_name};
     }
-    const struct cn_wakeup *wakeup = &db->wakeups[i - db->launch_count];
-    if (!cn_wakeup_is_of_thread(wakeup))
+    struct cn_wakeup wakeup = cn_wakeups_at(&db->wakeups, i - db->launch_count);
+    if (!cn_wakeup_is_of_thread(&wakeup))
         return (struct arrow){0};
     /* A thread that was woken arrives when it runs. */
     return (struct arrow){
-        wakeup->from, wakeup->to, wakeup->time_ns, cn_wakeup_runs_ns(wakeup, db->runs), 0,
-        "wakes"};
+        wakeup.from, wakeup.to, wakeup.time_ns, cn_wakeup_runs_ns(&wakeup, db->runs),
+        0,           "wakes"};
 }
 
 /* Flows that lead to streams are left out: launches say it. */

@@ -68,8 +68,8 @@ static uint64_t since(const struct waits_question *q, uint64_t time_ns)
 static void add_range(struct cn_json *json, const struct waits_question *q)
 {
     const struct cn_thread_states *states = &q->study->db->states[q->profile];
-    uint64_t first_ns = states->list[0].time_ns,
-             last_ns = states->list[states->count - 1].time_ns;
+    uint64_t first_ns = cn_thread_states_begin(states);
+    uint64_t last_ns = cn_thread_states_end(states);
     uint64_t begin_ns = q->begin_ns > first_ns ? q->begin_ns : first_ns;
     uint64_t end_ns = q->end_ns < last_ns ? q->end_ns : last_ns;
 

@@ -213,8 +213,12 @@ static void all_waits_add_up(const struct made *m, const struct cn_wait_graph *g
                 all++;
             }
     assert_true(cn_wait_sums_init(&sums, m->db, &m->sites, false, &err));
-    for (size_t i = 0; i < graph->count; i++)
-        cn_wait_sums_add(&sums, &graph->list[i], 0, UINT64_MAX);
+    for (uint32_t i = 0; i < graph->profile_count; i++) {
+        struct cn_waited wait;
+
+        for (size_t k = 0; cn_wait_graph_next(graph, i, &k, &wait);)
+            cn_wait_sums_add(&sums, &wait, 0, UINT64_MAX);
+    }
     cn_wait_sums_finish(&sums);
     for (size_t i = 0; i < sums.count; i++) {
         assert_true(sums.list[i].kind < CN_WAIT_FOR_KINDS);
@@ -368,14 +372,20 @@ static struct cn_waited only_wait(struct made *m)
 {
     struct cn_error err = {0};
     struct cn_wait_graph graph;
+    struct cn_waited wait, other;
+    size_t state = 0;
 
     finish(m);
     assert_true(cn_wait_graph_build(&graph, m->db, &m->frames, &err));
     assert_int_equal(graph.count, 1);
-    struct cn_waited wait = graph.list[0];
-    assert_ptr_equal(cn_wait_graph_find(&graph, 1, 10), &graph.list[0]);
-    assert_null(cn_wait_graph_find(&graph, 1, 11));
-    assert_null(cn_wait_graph_find(&graph, 2, 10));
+    assert_true(cn_wait_graph_next(&graph, 1, &state, &wait));
+    assert_int_equal(wait.begin_ns, 10);
+    assert_int_equal(cn_wait_graph_after(&graph, 1, 10), state - 1);
+    assert_int_equal(cn_wait_graph_after(&graph, 1, 29), state - 1);
+    assert_int_equal(cn_wait_graph_after(&graph, 1, 30), state);
+    assert_false(cn_wait_graph_next(&graph, 1, &state, &other));
+    state = 0;
+    assert_false(cn_wait_graph_next(&graph, 2, &state, &other));
     cn_wait_graph_done(&graph);
     end(m);
     free(m);
@@ -491,7 +501,6 @@ static void causes_are_said_with_the_most_time_first(void **state)
     struct cn_error err = {0};
     struct made *m = make_wait((struct cn_wakeup){28, 2, 1, 0, CN_WOKEN_BY_THREAD});
     struct cn_wait_graph graph;
-    struct cn_wait_chain chain;
     struct cn_wait_sums sums;
     struct cn_wait_causes causes;
     struct cn_text text = {0};
@@ -501,9 +510,8 @@ static void causes_are_said_with_the_most_time_first(void **state)
     cn_memory_database_add_sample(m->memory, 1, (struct cn_sample){0, m->lock});
     finish(m);
     assert_true(cn_wait_graph_build(&graph, m->db, &m->frames, &err));
-    cn_wait_chain_build(&chain, m->db, &graph, 1, 10, 30);
     assert_true(cn_wait_sums_init(&sums, m->db, &m->sites, false, &err));
-    assert_true(cn_wait_sums_add_chain(&sums, &chain, &err));
+    assert_true(cn_wait_sums_add_chain(&sums, &graph, 1, 10, 30, &err));
     cn_wait_sums_finish(&sums);
     cn_wait_causes_list(&causes, &sums);
     cn_wait_causes_print(&causes, &sums, "t1", 4, &text);
@@ -516,7 +524,6 @@ static void causes_are_said_with_the_most_time_first(void **state)
     cn_text_done(&text);
     cn_wait_causes_done(&causes);
     cn_wait_sums_done(&sums);
-    cn_wait_chain_done(&chain);
     cn_wait_graph_done(&graph);
     end(m);
     free(m);

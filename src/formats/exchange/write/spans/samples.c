@@ -210,22 +210,22 @@ static void add_states(struct sampled_calls *calls, uint64_t until_ns)
 {
     const struct cn_thread_states *states = calls->states;
 
-    for (; states && calls->next_state < states->count &&
-           states->list[calls->next_state].time_ns <= until_ns;
-         calls->next_state++) {
-        const struct cn_state_change *change = &states->list[calls->next_state];
+    for (; states && calls->next_state < states->count; calls->next_state++) {
+        struct cn_state_change change = cn_thread_states_at(states, calls->next_state);
 
+        if (change.time_ns > until_ns)
+            break;
         if (calls->is_waiting)
-            add_event(calls, change->time_ns, CN_EVENT_SCHED_IN);
+            add_event(calls, change.time_ns, CN_EVENT_SCHED_IN);
         calls->is_waiting =
-            change->state == CN_TASK_BLOCKED || change->state == CN_TASK_PREEMPTED;
+            change.state == CN_TASK_BLOCKED || change.state == CN_TASK_PREEMPTED;
         if (!calls->is_waiting)
             continue;
-        if (change->context != 0)
-            set_stack(calls, change->context, change->time_ns);
-        add_event(calls, change->time_ns,
-                  change->state == CN_TASK_PREEMPTED ? CN_EVENT_SCHED_OUT_PREEMPT
-                                                     : CN_EVENT_SCHED_OUT);
+        if (change.context != 0)
+            set_stack(calls, change.context, change.time_ns);
+        add_event(calls, change.time_ns,
+                  change.state == CN_TASK_PREEMPTED ? CN_EVENT_SCHED_OUT_PREEMPT
+                                                    : CN_EVENT_SCHED_OUT);
     }
 }
 
@@ -253,9 +253,8 @@ static bool add_calls(struct sampled_calls *calls, struct cn_error *err)
         if (!cn_spans_visit(calls->db, profile, 0, UINT64_MAX, add_span, calls, err))
             return false;
         add_states(calls, UINT64_MAX);
-        if (calls->states && calls->states->count > 0 &&
-            calls->states->list[calls->states->count - 1].time_ns > calls->end_ns)
-            calls->end_ns = calls->states->list[calls->states->count - 1].time_ns;
+        if (calls->states && cn_thread_states_end(calls->states) > calls->end_ns)
+            calls->end_ns = cn_thread_states_end(calls->states);
         close_calls(calls, 0, calls->end_ns);
     }
     return true;
@@ -277,14 +276,14 @@ static void add_flows(struct sampled_calls *calls)
     const struct cn_database *db = calls->db;
     uint64_t excess = 0, launch_excess = 0;
 
-    for (size_t i = 0; i < db->wakeup_count; i++) {
-        const struct cn_wakeup *wakeup = &db->wakeups[i];
+    for (size_t i = 0; i < db->wakeups.count; i++) {
+        struct cn_wakeup wakeup = cn_wakeups_at(&db->wakeups, i);
 
-        if (cn_wakeup_is_of_thread(wakeup))
+        if (cn_wakeup_is_of_thread(&wakeup))
             excess +=
-                !add_flow(calls, wakeup->from, wakeup->to,
-                          (struct cn_flow){.from_ns = wakeup->time_ns,
-                                           .to_ns = cn_wakeup_runs_ns(wakeup, db->runs),
+                !add_flow(calls, wakeup.from, wakeup.to,
+                          (struct cn_flow){.from_ns = wakeup.time_ns,
+                                           .to_ns = cn_wakeup_runs_ns(&wakeup, db->runs),
                                            .name = "wakes"});
     }
     for (size_t i = 0; i < db->launch_count; i++) {

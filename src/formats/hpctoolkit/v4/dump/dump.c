@@ -117,7 +117,7 @@ static bool dump_states(struct cn_hpc_dump *dump, struct cn_error *err)
 {
     struct cn_hpc_states_file file;
 
-    if (!cn_hpc_states_open(&file, dump->bytes, err))
+    if (!cn_hpc_states_open(&file, dump->bytes, false, err))
         return false;
     bool ok =
         dump_blocks(dump, &file.blocks, err) &&

@@ -141,7 +141,6 @@ static void read_states(struct cn_database *db, const struct cn_hpc_v4_files *fi
         db->launches = read.launches;
         db->launch_count = read.launch_count;
         db->wakeups = read.wakeups;
-        db->wakeup_count = read.wakeup_count;
         db->locks = read.locks;
     } else {
         cn_database_warn(db, true, CN_HPC_STATES_NAME ": %s; no states over time",

@@ -15,195 +15,240 @@ bool cn_hpc_states_is(struct cn_bytes file)
            header.magic == CN_HPC_STATES_MAGIC;
 }
 
+enum { FORGET_LEN = 1 << 24 };
+
+/* Give the pages of what was read up to `at` back, when they are many. */
+static void forget(struct cn_bytes *kept, const uint8_t *at, bool is_mapped)
+{
+    size_t len = (size_t)(at - kept->ptr);
+    struct cn_bytes read;
+
+    if (is_mapped && len >= FORGET_LEN && cn_bytes_take(kept, len, &read))
+        cn_file_forget(read);
+}
+
+static bool check_section(struct cn_hpc_states_file *file, struct cn_bytes section,
+                          struct cn_error *err)
+{
+    struct cn_bytes rest = section, kept = section, part;
+
+    while (cn_bytes_take(&rest, FORGET_LEN, &part)) {
+        if (!cn_block_file_check(&file->blocks, part, err))
+            return false;
+        forget(&kept, rest.ptr, file->is_mapped);
+    }
+    return cn_block_file_check(&file->blocks, rest, err);
+}
+
 /* Later versions have added sections: an older file lacks them. */
-static bool take_section(struct cn_block_file *blocks, enum cn_hpc_states_section id,
+static bool take_section(struct cn_hpc_states_file *file, enum cn_hpc_states_section id,
                          bool is_needed, struct cn_bytes *out, struct cn_error *err)
 {
     struct cn_error missing;
 
-    if (!cn_block_file_section(blocks, id, out, is_needed ? err : &missing)) {
+    if (!cn_block_file_section(&file->blocks, id, out, is_needed ? err : &missing)) {
         *out = (struct cn_bytes){(const uint8_t *)"", 0};
         return !is_needed;
     }
-    return cn_block_file_check(blocks, *out, err);
+    return check_section(file, *out, err);
 }
 
 bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
-                        struct cn_error *err)
+                        bool is_mapped, struct cn_error *err)
 {
     struct cn_block_file *blocks = &out->blocks;
 
+    out->is_mapped = is_mapped;
     if (!cn_block_file_init(blocks, file, CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION,
                             err))
         return false;
-    if (take_section(blocks, CN_HPC_STATES_PROFILES, true, &out->profiles, err) &&
-        take_section(blocks, CN_HPC_STATES_CHANGES, true, &out->changes, err) &&
-        take_section(blocks, CN_HPC_STATES_RUN_PROFILES, false, &out->run_profiles,
+    if (take_section(out, CN_HPC_STATES_PROFILES, true, &out->profiles, err) &&
+        take_section(out, CN_HPC_STATES_CHANGES, true, &out->changes, err) &&
+        take_section(out, CN_HPC_STATES_RUN_PROFILES, false, &out->run_profiles, err) &&
+        take_section(out, CN_HPC_STATES_RUNS, false, &out->runs, err) &&
+        take_section(out, CN_HPC_STATES_WAKEUPS, false, &out->wakeups, err) &&
+        take_section(out, CN_HPC_STATES_CONTEXTS, false, &out->contexts, err) &&
+        take_section(out, CN_HPC_STATES_WAKERS, false, &out->wakers, err) &&
+        take_section(out, CN_HPC_STATES_HEAP_PROCESSES, false, &out->heap_processes,
                      err) &&
-        take_section(blocks, CN_HPC_STATES_RUNS, false, &out->runs, err) &&
-        take_section(blocks, CN_HPC_STATES_WAKEUPS, false, &out->wakeups, err) &&
-        take_section(blocks, CN_HPC_STATES_CONTEXTS, false, &out->contexts, err) &&
-        take_section(blocks, CN_HPC_STATES_WAKERS, false, &out->wakers, err) &&
-        take_section(blocks, CN_HPC_STATES_HEAP_PROCESSES, false, &out->heap_processes,
-                     err) &&
-        take_section(blocks, CN_HPC_STATES_HEAP_CHANGES, false, &out->heap_changes,
-                     err) &&
-        take_section(blocks, CN_HPC_STATES_HEAP_TICK, false, &out->heap_tick, err) &&
-        take_section(blocks, CN_HPC_STATES_IO_CALLS, false, &out->io_calls, err) &&
-        take_section(blocks, CN_HPC_STATES_IO_NAMES, false, &out->io_names, err) &&
-        take_section(blocks, CN_HPC_STATES_LOCKS, false, &out->locks, err) &&
-        take_section(blocks, CN_HPC_STATES_LOCK_WAITS, false, &out->lock_waits, err) &&
-        take_section(blocks, CN_HPC_STATES_LOCK_NAMES, false, &out->lock_names, err) &&
-        take_section(blocks, CN_HPC_STATES_LAUNCHES, false, &out->launches, err) &&
-        take_section(blocks, CN_HPC_STATES_GPU_MEMORIES, false, &out->gpu_memories,
-                     err) &&
-        take_section(blocks, CN_HPC_STATES_GPU_CHANGES, false, &out->gpu_changes, err) &&
-        take_section(blocks, CN_HPC_STATES_GPU_TICK, false, &out->gpu_tick, err))
+        take_section(out, CN_HPC_STATES_HEAP_CHANGES, false, &out->heap_changes, err) &&
+        take_section(out, CN_HPC_STATES_HEAP_TICK, false, &out->heap_tick, err) &&
+        take_section(out, CN_HPC_STATES_IO_CALLS, false, &out->io_calls, err) &&
+        take_section(out, CN_HPC_STATES_IO_NAMES, false, &out->io_names, err) &&
+        take_section(out, CN_HPC_STATES_LOCKS, false, &out->locks, err) &&
+        take_section(out, CN_HPC_STATES_LOCK_WAITS, false, &out->lock_waits, err) &&
+        take_section(out, CN_HPC_STATES_LOCK_NAMES, false, &out->lock_names, err) &&
+        take_section(out, CN_HPC_STATES_LAUNCHES, false, &out->launches, err) &&
+        take_section(out, CN_HPC_STATES_GPU_MEMORIES, false, &out->gpu_memories, err) &&
+        take_section(out, CN_HPC_STATES_GPU_CHANGES, false, &out->gpu_changes, err) &&
+        take_section(out, CN_HPC_STATES_GPU_TICK, false, &out->gpu_tick, err))
         return true;
     cn_block_file_close(blocks);
     return false;
 }
 
-static bool take_change(struct cn_bytes *changes, const struct cn_thread_states *before,
-                        bool is_last, struct cn_state_change *out, struct cn_error *err)
+/* Records that were counted are all there. */
+static struct cn_state_change read_change(const struct cn_thread_states *states,
+                                          size_t at)
 {
-    struct cn_hpc_states_change change;
-    struct cn_bytes bytes;
+    struct cn_hpc_states_context context = {0};
+    struct cn_hpc_states_change change = {0};
 
-    if (!cn_bytes_take(changes, cn_hpc_states_change_size, &bytes) ||
-        !cn_hpc_states_change_decode(bytes, &change))
-        return cn_fail(err, CN_ERR_FORMAT, "there are fewer changes than profiles have");
-    if (change.state > CN_TASK_UNKNOWN || (is_last && change.state != CN_TASK_UNKNOWN))
-        return cn_fail(err, CN_ERR_FORMAT, "state %u at %" PRIu64, change.state,
-                       change.time_ns);
-    if (before->count > 0 && change.time_ns < before->list[before->count - 1].time_ns)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "time runs backwards: %" PRIu64 " after %" PRIu64, change.time_ns,
-                       before->list[before->count - 1].time_ns);
-    *out = (struct cn_state_change){change.time_ns, (enum cn_task_state)change.state, 0};
-    return true;
+    (void)cn_hpc_states_change_decode(
+        cn_bytes_element(states->changes, at, cn_hpc_states_change_size), &change);
+    if (states->contexts.len > 0)
+        (void)cn_hpc_states_context_decode(
+            cn_bytes_element(states->contexts, at, cn_hpc_states_context_size), &context);
+    return (struct cn_state_change){change.time_ns, (enum cn_task_state)change.state,
+                                    context.context};
 }
 
-/* The number of records of the next profile, of which `rest` has room for. */
-static bool take_count(struct cn_bytes *profiles, struct cn_bytes rest, size_t size,
-                       uint64_t *end, uint64_t *out, struct cn_error *err)
+static bool check_change(const struct cn_state_change *change, uint64_t before_ns,
+                         bool is_last, struct cn_error *err)
+{
+    if (change->state > CN_TASK_UNKNOWN || (is_last && change->state != CN_TASK_UNKNOWN))
+        return cn_fail(err, CN_ERR_FORMAT, "state %u at %" PRIu64,
+                       (unsigned)change->state, change->time_ns);
+    return change->time_ns >= before_ns ||
+           cn_fail(err, CN_ERR_FORMAT, "time runs backwards: %" PRIu64 " after %" PRIu64,
+                   change->time_ns, before_ns);
+}
+
+/* The records of the next profile, of which there must be enough in `rest`: `out`, `*count` of them. */
+static bool take_records(struct cn_bytes *profiles, struct cn_bytes *rest, size_t size,
+                         uint64_t *end, struct cn_bytes *out, size_t *count,
+                         struct cn_error *err)
 {
     struct cn_hpc_states_profile profile;
-    struct cn_bytes bytes;
 
-    if (!cn_bytes_take(profiles, cn_hpc_states_profile_size, &bytes) ||
-        !cn_hpc_states_profile_decode(bytes, &profile) || profile.end < *end ||
-        profile.end - *end > rest.len / size)
+    if (!cn_hpc_states_profile_take_first(profiles, &profile) || profile.end < *end ||
+        profile.end - *end > rest->len / size ||
+        !cn_bytes_take(rest, (size_t)(profile.end - *end) * size, out))
         return cn_fail(err, CN_ERR_FORMAT, "its changes do not fit the section");
-    *out = profile.end - *end;
+    *count = (size_t)(profile.end - *end);
     *end = profile.end;
     return true;
 }
 
-static bool take_states(struct cn_hpc_states_file *file, uint64_t *end,
-                        struct cn_arena *arena, struct cn_thread_states *out,
+/* A pass over a section, whose pages are given back as it goes. */
+struct states_pass {
+    struct cn_hpc_states_file *file;
+    struct cn_bytes changes, contexts, runs; /* whose pages are there yet */
+    uint64_t end, run_end;
+};
+
+static bool take_states(struct states_pass *p, struct cn_thread_states *out,
                         struct cn_error *err)
 {
-    uint64_t count;
+    struct cn_hpc_states_file *file = p->file;
+    struct cn_thread_states states = {.read = read_change};
+    uint64_t before_ns = 0;
+    struct cn_bytes rest;
 
-    if (!take_count(&file->profiles, file->changes, cn_hpc_states_change_size, end,
-                    &count, err))
+    if (!take_records(&file->profiles, &file->changes, cn_hpc_states_change_size, &p->end,
+                      &states.changes, &states.count, err))
         return false;
-    if (count > 0)
-        out->list = cn_arena_alloc(arena, (size_t)count, sizeof(*out->list));
-    for (; out->count < count; out->count++) {
-        struct cn_hpc_states_context context;
-        struct cn_bytes bytes;
+    /* Files of earlier versions lack contexts. */
+    if (!cn_bytes_take(&file->contexts, states.count * cn_hpc_states_context_size,
+                       &states.contexts))
+        (void)cn_bytes_take(&file->contexts, file->contexts.len, &rest);
+    for (size_t i = 0; i < states.count; i++) {
+        struct cn_state_change change = read_change(&states, i);
 
-        if (!take_change(&file->changes, out, out->count + 1 == count,
-                         &out->list[out->count], err))
+        if (!check_change(&change, before_ns, i + 1 == states.count, err))
             return false;
-        /* Files of earlier versions lack contexts. */
-        if (cn_bytes_take(&file->contexts, cn_hpc_states_context_size, &bytes) &&
-            cn_hpc_states_context_decode(bytes, &context))
-            out->list[out->count].context = context.context;
+        before_ns = change.time_ns;
+        forget(&p->changes, states.changes.ptr + i * cn_hpc_states_change_size,
+               file->is_mapped);
     }
+    forget(&p->contexts, file->contexts.ptr, file->is_mapped);
+    *out = states;
     return true;
 }
 
-static bool take_run(struct cn_bytes *runs, const struct cn_thread_runs *before,
-                     struct cn_thread_run *out, struct cn_error *err)
+static struct cn_thread_run read_run(const struct cn_thread_runs *runs, size_t at)
 {
-    struct cn_hpc_states_run run;
-    struct cn_bytes bytes;
+    struct cn_hpc_states_run run = {0};
 
-    if (!cn_bytes_take(runs, cn_hpc_states_run_size, &bytes) ||
-        !cn_hpc_states_run_decode(bytes, &run))
-        return cn_fail(err, CN_ERR_FORMAT, "there are fewer runs than profiles have");
-    if (run.processor >= CN_PROCESSOR_MAX)
-        return cn_fail(err, CN_ERR_FORMAT, "processor %" PRIu32 " at %" PRIu64,
-                       run.processor, run.begin_ns);
-    if (run.end_ns <= run.begin_ns ||
-        (before->count > 0 && run.begin_ns < before->list[before->count - 1].end_ns))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "a run from %" PRIu64 " to %" PRIu64 " is not in order",
-                       run.begin_ns, run.end_ns);
-    *out = (struct cn_thread_run){run.begin_ns, run.end_ns, run.processor};
-    return true;
+    (void)cn_hpc_states_run_decode(
+        cn_bytes_element(runs->stored, at, cn_hpc_states_run_size), &run);
+    return (struct cn_thread_run){run.begin_ns, run.end_ns, run.processor};
 }
 
-static bool take_runs(struct cn_hpc_states_file *file, uint64_t *end,
-                      struct cn_arena *arena, struct cn_thread_runs *out,
+static bool check_run(const struct cn_thread_run *run, uint64_t before_ns,
                       struct cn_error *err)
 {
-    uint64_t count;
+    if (run->processor >= CN_PROCESSOR_MAX)
+        return cn_fail(err, CN_ERR_FORMAT, "processor %" PRIu32 " at %" PRIu64,
+                       run->processor, run->begin_ns);
+    return (run->end_ns > run->begin_ns && run->begin_ns >= before_ns) ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "a run from %" PRIu64 " to %" PRIu64 " is not in order", run->begin_ns,
+                   run->end_ns);
+}
 
-    if (!take_count(&file->run_profiles, file->runs, cn_hpc_states_run_size, end, &count,
-                    err))
+static bool take_runs(struct states_pass *p, struct cn_thread_runs *out,
+                      struct cn_error *err)
+{
+    struct cn_hpc_states_file *file = p->file;
+    struct cn_thread_runs runs = {.read = read_run};
+    uint64_t before_ns = 0;
+
+    if (!take_records(&file->run_profiles, &file->runs, cn_hpc_states_run_size,
+                      &p->run_end, &runs.stored, &runs.count, err))
         return false;
-    if (count > 0)
-        out->list = cn_arena_alloc(arena, (size_t)count, sizeof(*out->list));
-    for (; out->count < count; out->count++)
-        if (!take_run(&file->runs, out, &out->list[out->count], err))
+    for (size_t i = 0; i < runs.count; i++) {
+        struct cn_thread_run run = read_run(&runs, i);
+
+        if (!check_run(&run, before_ns, err))
             return false;
+        before_ns = run.end_ns;
+        forget(&p->runs, runs.stored.ptr + i * cn_hpc_states_run_size, file->is_mapped);
+    }
+    *out = runs;
     return true;
 }
 
 /* Files of earlier versions lack wakers: all wake-ups are of threads. */
-static bool take_waker(struct cn_bytes *wakers, struct cn_wakeup *wakeup,
-                       struct cn_error *err)
+static struct cn_wakeup read_wakeup(const struct cn_wakeups *wakeups, size_t at)
 {
-    struct cn_hpc_states_waker waker;
-    struct cn_bytes bytes;
+    struct cn_hpc_states_wakeup wakeup = {0};
+    struct cn_hpc_states_waker waker = {0};
 
-    if (!cn_bytes_take(wakers, cn_hpc_states_waker_size, &bytes) ||
-        !cn_hpc_states_waker_decode(bytes, &waker))
-        return true;
-    if (waker.source >= CN_WAKEUP_SOURCES)
-        return cn_fail(err, CN_ERR_FORMAT, "source %u of a wake-up at %" PRIu64,
-                       waker.source, wakeup->time_ns);
-    wakeup->context = waker.context;
-    wakeup->source = (enum cn_wakeup_source)waker.source;
-    return true;
+    (void)cn_hpc_states_wakeup_decode(
+        cn_bytes_element(wakeups->stored, at, cn_hpc_states_wakeup_size), &wakeup);
+    if (at < wakeups->wakers.len / cn_hpc_states_waker_size)
+        (void)cn_hpc_states_waker_decode(
+            cn_bytes_element(wakeups->wakers, at, cn_hpc_states_waker_size), &waker);
+    return (struct cn_wakeup){.time_ns = wakeup.time_ns,
+                              .from = wakeup.from,
+                              .to = wakeup.to,
+                              .context = waker.context,
+                              .source = (enum cn_wakeup_source)waker.source};
 }
 
-static bool take_wakeups(struct cn_bytes rest, struct cn_bytes wakers,
-                         uint32_t profile_count, struct cn_arena *arena,
-                         struct cn_hpc_states *out, struct cn_error *err)
+static bool take_wakeups(const struct cn_hpc_states_file *file, uint32_t profile_count,
+                         struct cn_wakeups *out, struct cn_error *err)
 {
-    size_t count = rest.len / cn_hpc_states_wakeup_size;
-    struct cn_wakeup *list = cn_arena_alloc(arena, count + 1, sizeof(*list));
-    struct cn_hpc_states_wakeup wakeup;
-    struct cn_bytes bytes;
+    struct cn_bytes kept = file->wakeups, wakers_kept = file->wakers;
+    struct cn_wakeups wakeups = {.count = kept.len / cn_hpc_states_wakeup_size,
+                                 .read = read_wakeup,
+                                 .stored = kept,
+                                 .wakers = wakers_kept};
 
-    for (size_t i = 0; i < count; i++) {
-        if (!cn_bytes_take(&rest, cn_hpc_states_wakeup_size, &bytes) ||
-            !cn_hpc_states_wakeup_decode(bytes, &wakeup) ||
-            wakeup.from >= profile_count || wakeup.to >= profile_count)
+    for (size_t i = 0; i < wakeups.count; i++) {
+        struct cn_wakeup wakeup = read_wakeup(&wakeups, i);
+
+        if (wakeup.from >= profile_count || wakeup.to >= profile_count)
             return cn_fail(err, CN_ERR_FORMAT,
                            "wake-up %zu is of profiles that profile.db does not have", i);
-        list[i] = (struct cn_wakeup){
-            .time_ns = wakeup.time_ns, .from = wakeup.from, .to = wakeup.to};
-        if (!take_waker(&wakers, &list[i], err))
-            return false;
+        if (wakeup.source >= CN_WAKEUP_SOURCES)
+            return cn_fail(err, CN_ERR_FORMAT, "source %u of a wake-up at %" PRIu64,
+                           (unsigned)wakeup.source, wakeup.time_ns);
+        forget(&kept, file->wakeups.ptr + i * cn_hpc_states_wakeup_size, file->is_mapped);
     }
-    out->wakeups = list;
-    out->wakeup_count = count;
+    forget(&wakers_kept, file->wakers.ptr + file->wakers.len, file->is_mapped);
+    *out = wakeups;
     return true;
 }
 
@@ -396,43 +441,31 @@ static bool check_profiles(struct cn_bytes profiles, uint32_t profile_count,
                    profiles.len / cn_hpc_states_profile_size, profile_count);
 }
 
-/* Give the pages of what was read back: the file may be larger than what is made of it. */
-static void forget(struct cn_bytes section, struct cn_bytes rest, bool is_mapped)
-{
-    if (is_mapped)
-        cn_file_forget((struct cn_bytes){section.ptr, section.len - rest.len});
-}
-
 static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
-                      bool is_mapped, struct cn_arena *arena, struct cn_hpc_states *out,
+                      struct cn_arena *arena, struct cn_hpc_states *out,
                       struct cn_error *err)
 {
-    const struct cn_hpc_states_file whole = *file;
+    struct states_pass pass = {.file = file,
+                               .changes = file->changes,
+                               .contexts = file->contexts,
+                               .runs = file->runs};
     bool has_runs = file->run_profiles.len > 0;
     struct cn_thread_states *states =
         cn_arena_alloc(arena, (size_t)profile_count + 1, sizeof(*states));
     struct cn_thread_runs *runs =
         cn_arena_alloc(arena, (size_t)profile_count + 1, sizeof(*runs));
-    uint64_t end = 0, run_end = 0;
 
     if (!check_profiles(file->profiles, profile_count, err) ||
         (has_runs && !check_profiles(file->run_profiles, profile_count, err)))
         return false;
-    for (uint32_t i = 0; i < profile_count; i++) {
-        if (!take_states(file, &end, arena, &states[i], err) ||
-            (has_runs && !take_runs(file, &run_end, arena, &runs[i], err)))
+    for (uint32_t i = 0; i < profile_count; i++)
+        if (!take_states(&pass, &states[i], err) ||
+            (has_runs && !take_runs(&pass, &runs[i], err)))
             return cn_fail_in(err, "profile %" PRIu32, i);
-        forget(whole.changes, file->changes, is_mapped);
-        forget(whole.contexts, file->contexts, is_mapped);
-        forget(whole.runs, file->runs, is_mapped);
-    }
-    out->states = end > 0 ? states : NULL;
-    out->runs = run_end > 0 ? runs : NULL;
-    if (!take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err))
-        return false;
-    forget(file->wakeups, (struct cn_bytes){0}, is_mapped);
-    forget(file->wakers, (struct cn_bytes){0}, is_mapped);
-    return take_heap(file, false, profile_count, arena, &out->heap, err) &&
+    out->states = pass.end > 0 ? states : NULL;
+    out->runs = pass.run_end > 0 ? runs : NULL;
+    return take_wakeups(file, profile_count, &out->wakeups, err) &&
+           take_heap(file, false, profile_count, arena, &out->heap, err) &&
            take_launches(file->launches, profile_count, arena, out, err) &&
            take_heap(file, true, profile_count, arena, &out->gpu_memory, err) &&
            cn_hpc_states_read_io(file, profile_count, arena, &out->io, err) &&
@@ -447,11 +480,11 @@ bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count, bool is_ma
     struct cn_hpc_states_file opened;
     bool ok;
 
-    if (!cn_hpc_states_open(&opened, file, err))
+    if (!cn_hpc_states_open(&opened, file, is_mapped, err))
         return false;
-    forget(file, (struct cn_bytes){0}, is_mapped);
-    ok = read_file(&opened, profile_count, is_mapped, arena, &states, err);
-    forget(file, (struct cn_bytes){0}, is_mapped);
+    ok = read_file(&opened, profile_count, arena, &states, err);
+    if (is_mapped)
+        cn_file_forget(file);
     cn_block_file_close(&opened.blocks);
     if (ok)
         *out = states;

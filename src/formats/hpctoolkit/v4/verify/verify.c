@@ -63,7 +63,7 @@ static void check_states(struct cn_hpc_v4_check *v)
 
     cn_findings_begin(&v->m.c.f, CN_HPC_STATES_NAME);
     if (v->files->has_states && v->m.c.profile_count > 0 &&
-        !cn_hpc_states_read(v->files->states, v->m.c.profile_count, false,
+        !cn_hpc_states_read(v->files->states, v->m.c.profile_count, v->m.c.is_mapped,
                             &v->m.head.arena, &states, &err))
         cn_findings_error(&v->m.c.f, "states", 0, "%s", err.text);
 }

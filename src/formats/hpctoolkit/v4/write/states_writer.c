@@ -33,10 +33,10 @@ static bool write_changes(const struct cn_thread_states *states,
     uint8_t bytes[cn_hpc_states_change_size];
 
     for (size_t i = 0; i < states->count; i++) {
-        struct cn_hpc_states_change change = {states->list[i].time_ns,
-                                              (uint8_t)states->list[i].state};
+        struct cn_state_change change = cn_thread_states_at(states, i);
 
-        cn_hpc_states_change_encode(&change, bytes);
+        cn_hpc_states_change_encode(
+            &(struct cn_hpc_states_change){change.time_ns, (uint8_t)change.state}, bytes);
         if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
             return false;
     }
@@ -49,11 +49,10 @@ static bool write_runs_of(const struct cn_thread_runs *runs, struct cn_block_wri
     uint8_t bytes[cn_hpc_states_run_size];
 
     for (size_t i = 0; i < runs->count; i++) {
-        const struct cn_thread_run *run = &runs->list[i];
+        struct cn_thread_run run = cn_thread_runs_at(runs, i);
 
         cn_hpc_states_run_encode(
-            &(struct cn_hpc_states_run){run->begin_ns, run->end_ns, run->processor},
-            bytes);
+            &(struct cn_hpc_states_run){run.begin_ns, run.end_ns, run.processor}, bytes);
         if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
             return false;
     }
@@ -89,11 +88,11 @@ static bool write_wakeups(const struct cn_database *db, struct cn_block_writer *
 
     if (!cn_block_writer_section(out, CN_HPC_STATES_WAKEUPS, err))
         return false;
-    for (size_t i = 0; i < db->wakeup_count; i++) {
-        const struct cn_wakeup *wakeup = &db->wakeups[i];
+    for (size_t i = 0; i < db->wakeups.count; i++) {
+        struct cn_wakeup wakeup = cn_wakeups_at(&db->wakeups, i);
 
         cn_hpc_states_wakeup_encode(
-            &(struct cn_hpc_states_wakeup){wakeup->time_ns, wakeup->from, wakeup->to},
+            &(struct cn_hpc_states_wakeup){wakeup.time_ns, wakeup.from, wakeup.to},
             bytes);
         if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
             return false;
@@ -111,7 +110,9 @@ static bool write_contexts(const struct cn_database *db, struct cn_block_writer 
     for (uint32_t i = 0; i < db->profile_count; i++)
         for (size_t k = 0; k < db->states[i].count; k++) {
             cn_hpc_states_context_encode(
-                &(struct cn_hpc_states_context){db->states[i].list[k].context}, bytes);
+                &(struct cn_hpc_states_context){
+                    cn_thread_states_at(&db->states[i], k).context},
+                bytes);
             if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
                 return false;
         }
@@ -125,11 +126,11 @@ static bool write_wakers(const struct cn_database *db, struct cn_block_writer *o
 
     if (!cn_block_writer_section(out, CN_HPC_STATES_WAKERS, err))
         return false;
-    for (size_t i = 0; i < db->wakeup_count; i++) {
+    for (size_t i = 0; i < db->wakeups.count; i++) {
+        struct cn_wakeup wakeup = cn_wakeups_at(&db->wakeups, i);
+
         cn_hpc_states_waker_encode(
-            &(struct cn_hpc_states_waker){db->wakeups[i].context,
-                                          (uint8_t)db->wakeups[i].source},
-            bytes);
+            &(struct cn_hpc_states_waker){wakeup.context, (uint8_t)wakeup.source}, bytes);
         if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
             return false;
     }
@@ -292,7 +293,7 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     bool ok;
 
     if ((!db->states && !db->runs && !db->heap && !db->io && !db->gpu_memory &&
-         db->wakeup_count + db->launch_count == 0) ||
+         db->wakeups.count + db->launch_count == 0) ||
         w->options->without_timelines)
         return true;
     ok = cn_block_writer_open(&out, &disk, w->dir, CN_HPC_STATES_NAME,
@@ -302,7 +303,7 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     for (uint32_t i = 0; ok && db->states && i < db->profile_count; i++)
         ok = write_changes(&db->states[i], &out, err);
     ok = ok && (!db->runs || write_runs(db, &out, err)) &&
-         (db->wakeup_count == 0 ||
+         (db->wakeups.count == 0 ||
           (write_wakeups(db, &out, err) && write_wakers(db, &out, err))) &&
          (!db->states || write_contexts(db, &out, err)) && write_memory(db, &out, err) &&
          (!db->io || cn_hpc_states_write_io(db->io, &out, err)) &&

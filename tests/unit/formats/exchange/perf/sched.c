@@ -75,11 +75,11 @@ static void a_wake_up_leads_from_one_thread_to_another(void **state)
     struct cn_database *db = opened(false);
 
     (void)state;
-    assert_int_equal(db->wakeup_count, 1);
-    assert_int_equal(db->wakeups[0].time_ns, 3200);
-    assert_int_equal(db->wakeups[0].from, 1);
-    assert_int_equal(db->wakeups[0].to, 2);
-    assert_int_equal(db->wakeups[0].source, CN_WOKEN_BY_THREAD);
+    assert_int_equal(db->wakeups.count, 1);
+    assert_int_equal(db->wakeups.list[0].time_ns, 3200);
+    assert_int_equal(db->wakeups.list[0].from, 1);
+    assert_int_equal(db->wakeups.list[0].to, 2);
+    assert_int_equal(db->wakeups.list[0].source, CN_WOKEN_BY_THREAD);
     cn_database_close(db);
 }
 
@@ -93,8 +93,8 @@ static void a_wake_up_has_the_context_in_which_it_happened(void **state)
     struct cn_sample sample;
 
     (void)state;
-    assert_int_equal(db->wakeup_count, 1);
-    assert_int_not_equal(db->wakeups[0].context, 0);
+    assert_int_equal(db->wakeups.count, 1);
+    assert_int_not_equal(db->wakeups.list[0].context, 0);
     assert_int_equal(db->states[1].list[1].state, CN_TASK_BLOCKED);
     assert_int_not_equal(db->states[1].list[1].context, 0);
     assert_int_equal(db->states[1].list[0].context, 0);

@@ -73,11 +73,11 @@ static void a_database_has_the_states_of_its_source(void **state)
     for (uint32_t i = 0; i < from->profile_count; i++) {
         assert_int_equal(to->states[i].count, from->states[i].count);
         for (size_t k = 0; k < from->states[i].count; k++) {
-            assert_int_equal(to->states[i].list[k].time_ns,
-                             from->states[i].list[k].time_ns);
-            assert_int_equal(to->states[i].list[k].state, from->states[i].list[k].state);
-            assert_int_equal(to->states[i].list[k].context,
-                             from->states[i].list[k].context);
+            struct cn_state_change change = cn_thread_states_at(&to->states[i], k);
+
+            assert_int_equal(change.time_ns, from->states[i].list[k].time_ns);
+            assert_int_equal(change.state, from->states[i].list[k].state);
+            assert_int_equal(change.context, from->states[i].list[k].context);
         }
     }
     cn_database_close(to);
@@ -99,15 +99,16 @@ static void a_database_has_the_runs_and_wake_ups_of_its_source(void **state)
     for (uint32_t i = 0; i < from->profile_count; i++) {
         assert_int_equal(to->runs[i].count, from->runs[i].count);
         for (size_t k = 0; k < from->runs[i].count; k++) {
-            const struct cn_thread_run *run = &to->runs[i].list[k];
+            struct cn_thread_run run = cn_thread_runs_at(&to->runs[i], k);
 
-            assert_int_equal(run->begin_ns, from->runs[i].list[k].begin_ns);
-            assert_int_equal(run->end_ns, from->runs[i].list[k].end_ns);
-            assert_int_equal(run->processor, from->runs[i].list[k].processor);
+            assert_int_equal(run.begin_ns, from->runs[i].list[k].begin_ns);
+            assert_int_equal(run.end_ns, from->runs[i].list[k].end_ns);
+            assert_int_equal(run.processor, from->runs[i].list[k].processor);
         }
     }
-    assert_int_equal(to->wakeup_count, 1);
-    assert_memory_equal(to->wakeups, from->wakeups, sizeof(*from->wakeups));
+    assert_int_equal(to->wakeups.count, 1);
+    struct cn_wakeup wakeup = cn_wakeups_at(&to->wakeups, 0);
+    assert_memory_equal(&wakeup, from->wakeups.list, sizeof(wakeup));
     cn_database_close(to);
     cn_database_close(from);
 }
