@@ -23,7 +23,9 @@ struct event_reading {
     const struct cn_call_batch *batch;
     uint32_t task;
     struct open_call open[DEPTH_MAX];
-    size_t depth; /* deeper calls are not looked at */
+    size_t depth;       /* deeper calls are not looked at */
+    uint64_t before_ns; /* when the last record of the task was */
+    bool is_lost;       /* what followed it was */
 };
 
 static uint32_t path_of(struct event_reading *r, size_t depth)
@@ -109,10 +111,31 @@ static void leave(struct event_reading *r, const struct cn_call *call)
     }
 }
 
+/* Records are missing from the last one of the task to the next. */
+static void begin_loss(struct event_reading *r)
+{
+    while (r->depth > 0)
+        if (r->open[--r->depth].event != CN_NONE)
+            r->events->list[r->open[r->depth].event].is_cut = true;
+    if (!r->is_lost)
+        CN_PUSH(r->events->losses, r->events->loss_count, r->events->loss_capacity,
+                (struct cn_lock_loss){r->before_ns, UINT64_MAX, r->task});
+    r->is_lost = true;
+}
+
 static void take(struct event_reading *r, const struct cn_call *call, size_t *skipped)
 {
     if (call->time_ns > r->events->last_ns)
         r->events->last_ns = call->time_ns;
+    if (call->kind == CN_CALL_LOST) {
+        begin_loss(r);
+        *skipped = 0;
+        return;
+    }
+    if (r->is_lost)
+        r->events->losses[r->events->loss_count - 1].end_ns = call->time_ns;
+    r->is_lost = false;
+    r->before_ns = call->time_ns;
     if (call->kind == CN_CALL_ENTER && r->depth < DEPTH_MAX && *skipped == 0)
         enter(r, call);
     else if (call->kind == CN_CALL_ENTER)
@@ -121,10 +144,6 @@ static void take(struct event_reading *r, const struct cn_call *call, size_t *sk
         --*skipped;
     else if (call->kind == CN_CALL_EXIT)
         leave(r, call);
-    if (call->kind == CN_CALL_LOST) {
-        r->depth = *skipped = 0;
-        r->events->lost_ns[r->task] = r->events->last_ns + 1;
-    }
 }
 
 static bool read_task(struct event_reading *r, uint32_t task, struct cn_error *err)
@@ -136,6 +155,8 @@ static bool read_task(struct event_reading *r, uint32_t task, struct cn_error *e
 
     r->task = task;
     r->depth = 0;
+    r->before_ns = 0;
+    r->is_lost = false;
     r->batch = &batch;
     if (!cn_recording_stream_open(r->rec, task, cn_time_always, &stream, err))
         return false;
@@ -155,7 +176,6 @@ bool cn_lock_events_read(struct cn_lock_events *out, const struct cn_recording *
     *out = (struct cn_lock_events){
         .rec = rec,
         .call_of = cn_alloc((size_t)rec->function_count + 1, sizeof(*out->call_of)),
-        .lost_ns = cn_alloc((size_t)rec->task_count + 1, sizeof(*out->lost_ns)),
     };
     for (uint32_t i = 0; i < rec->function_count; i++)
         out->call_of[i] = cn_lock_call_find(rec->functions[i].name);
@@ -178,9 +198,28 @@ void cn_lock_events_done(struct cn_lock_events *events)
     free(events->list);
     free(events->paths);
     free(events->call_of);
-    free(events->lost_ns);
+    free(events->losses);
     cn_map_done(&events->path_of);
     *events = (struct cn_lock_events){0};
+}
+
+const struct cn_lock_loss *cn_lock_events_loss(const struct cn_lock_events *events,
+                                               uint32_t task, uint64_t after_ns)
+{
+    size_t low = 0, high = events->loss_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct cn_lock_loss *loss = &events->losses[middle];
+
+        if (loss->task < task || (loss->task == task && loss->begin_ns < after_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < events->loss_count && events->losses[low].task == task
+               ? &events->losses[low]
+               : NULL;
 }
 
 void cn_lock_path_print(const struct cn_lock_events *events, uint32_t path, bool is_whole,

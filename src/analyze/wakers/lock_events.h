@@ -5,7 +5,7 @@
  *     ... events.list[i], sorted by lock and time ...
  *     cn_lock_events_done(&events);
  *
- * After a loss of records, what a task had is unknown: an event says so.
+ * Where records of a task were lost, it may have given back and taken any lock: losses say when.
  * Memory: 56 bytes a call. Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_WAKERS_LOCK_EVENTS_H
@@ -27,6 +27,13 @@ struct cn_lock_event {
     uint64_t begin_ns, end_ns; /* UINT64_MAX: it has not returned */
     uint32_t pid, task, path;
     bool has_failed; /* of one that tries; also if its result is unknown */
+    bool is_cut;     /* its return is among lost records */
+};
+
+/* Records of a task were lost after one at `begin_ns` and before one at `end_ns`. */
+struct cn_lock_loss {
+    uint64_t begin_ns, end_ns;
+    uint32_t task;
 };
 
 /* A path of calls; number 0 is above all. */
@@ -42,7 +49,8 @@ struct cn_lock_events {
     size_t path_count, path_capacity;
     struct cn_map path_of;
     const struct cn_lock_call **call_of; /* by function; NULL: no lock */
-    uint64_t *lost_ns;                   /* by task: until then, what it had is unknown */
+    struct cn_lock_loss *losses;         /* by task, then by time */
+    size_t loss_count, loss_capacity;
     uint64_t last_ns;
     size_t without_address; /* calls whose arguments were not recorded */
 };
@@ -51,6 +59,10 @@ struct cn_lock_events {
 CN_CHECK bool cn_lock_events_read(struct cn_lock_events *out,
                                   const struct cn_recording *rec, struct cn_error *err);
 void cn_lock_events_done(struct cn_lock_events *events);
+
+/* The first loss of a task after a time; NULL: there is none. */
+const struct cn_lock_loss *cn_lock_events_loss(const struct cn_lock_events *events,
+                                               uint32_t task, uint64_t after_ns);
 
 /* Append "take → pthread_mutex_lock"; the whole path, "main → work → take → ...". */
 void cn_lock_path_print(const struct cn_lock_events *events, uint32_t path, bool is_whole,

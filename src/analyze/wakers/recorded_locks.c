@@ -16,12 +16,18 @@
 /* A variable that is not larger is the lock. */
 enum { LOCK_LEN_MAX = 64 };
 
+/* So many losses are looked at for a wait; with more, what it was for is unknown. */
+enum { LOST_LOOKS_MAX = 1000 };
+
 /* A time in which a task had a lock; of what only wakes, the call that did. */
 struct hold {
     uint64_t end_ns; /* first, for the search; UINT64_MAX: it still has it */
     uint64_t begin_ns;
     uint32_t task, taken, given; /* paths; 0: unknown */
     bool is_shared, is_counted;
+    /* Records that were lost have its end, which was not before `lost_ns`, or its last begin. */
+    bool is_lost;
+    uint64_t lost_ns;
 };
 
 /* What happens to a lock at a time. */
@@ -37,8 +43,10 @@ struct lock_build {
     const struct cn_recording *rec;
     struct cn_map row_of, has_waited;
     struct hold *holds; /* of the lock that is looked at, by end */
+    struct hold *lost;  /* those that are lost, by end */
     struct change *changes;
     size_t hold_count, hold_capacity, change_count, change_capacity;
+    size_t lost_count, lost_capacity;
     struct cn_text text;
 };
 
@@ -82,16 +90,55 @@ static struct hold *open_hold(struct lock_build *b, size_t *open, size_t count,
     return NULL;
 }
 
-static void close_hold(struct lock_build *b, size_t *open, size_t *count,
-                       struct hold *hold, const struct change *at)
+static void drop_open(struct lock_build *b, size_t *open, size_t *count,
+                      const struct hold *hold)
 {
     size_t i = 0;
 
-    hold->end_ns = at->time_ns;
-    hold->given = at->path;
     while (open[i] != (size_t)(hold - b->holds))
         i++;
     open[i] = open[--*count];
+}
+
+/* The loss of records, up to a time, in which a task may have given the lock back; NULL: there is none. */
+static const struct cn_lock_loss *loss_in(const struct lock_build *b,
+                                          const struct hold *hold, uint64_t until_ns)
+{
+    const struct cn_lock_loss *loss =
+        cn_lock_events_loss(&b->events, hold->task, hold->begin_ns);
+
+    return loss && loss->begin_ns < until_ns ? loss : NULL;
+}
+
+static void lose_hold(struct hold *hold, const struct cn_lock_loss *loss)
+{
+    hold->is_lost = true;
+    hold->lost_ns = loss->begin_ns;
+    hold->end_ns = loss->end_ns;
+}
+
+/* Take those that are lost out of the holds: it is not known when their lock was given back. */
+static void list_lost(struct lock_build *b)
+{
+    size_t kept = 0;
+
+    b->lost_count = 0;
+    for (size_t i = 0; i < b->hold_count; i++) {
+        struct hold *hold = &b->holds[i];
+        const struct cn_lock_loss *loss =
+            hold->end_ns == UINT64_MAX ? loss_in(b, hold, UINT64_MAX) : NULL;
+
+        if (loss)
+            lose_hold(hold, loss);
+        if (hold->is_lost)
+            CN_PUSH(b->lost, b->lost_count, b->lost_capacity, *hold);
+        else
+            b->holds[kept++] = *hold;
+    }
+    b->hold_count = kept;
+    if (b->lost_count > 0)
+        CN_SORT(b->lost, b->lost_count, CN_UP(struct hold, end_ns),
+                CN_UP(struct hold, begin_ns));
 }
 
 /* From what was taken and given back, the times in which tasks had the lock. A task that took it more than
@@ -107,9 +154,20 @@ static void make_holds(struct lock_build *b)
         const struct change *at = &b->changes[i];
         struct hold *hold = open_hold(b, open, count, at->task);
         uint32_t *level = cn_map_at(&levels, at->task, 0);
+        const struct cn_lock_loss *loss = hold ? loss_in(b, hold, at->time_ns) : NULL;
 
-        if (at->is_given && hold && --*level == 0)
-            close_hold(b, open, &count, hold, at);
+        if (at->is_given && hold && (--*level == 0 || loss)) {
+            *level = 0;
+            hold->end_ns = at->time_ns;
+            hold->given = at->path;
+            /* It may have been taken among what was lost. */
+            hold->taken = loss ? 0 : hold->taken;
+            drop_open(b, open, &count, hold);
+        } else if (loss) {
+            lose_hold(hold, loss);
+            drop_open(b, open, &count, hold);
+            hold = NULL;
+        }
         if (at->is_given)
             continue;
         ++*level;
@@ -126,6 +184,7 @@ static void make_holds(struct lock_build *b)
     }
     cn_map_done(&levels);
     free(open);
+    list_lost(b);
 }
 
 /* Calls that wake are as holds that end with them. */
@@ -136,22 +195,40 @@ static void add_waking(struct lock_build *b, const struct cn_lock_event *event)
                 .end_ns = event->begin_ns, .task = event->task, .given = event->path});
 }
 
+static bool is_in_way(const struct hold *hold, const struct cn_lock_event *event)
+{
+    bool is_shared = event->call->action == CN_LOCK_TAKES_SHARED;
+
+    return hold->task != event->task && hold->begin_ns < event->end_ns &&
+           !(is_shared && hold->is_shared);
+}
+
 /* The last one that ends while the call waits, or has not ended; NULL: it did not wait, or it is not known
  * for whom. */
 static struct hold *find_giver(struct lock_build *b, const struct cn_lock_event *event)
 {
-    bool is_shared = event->call->action == CN_LOCK_TAKES_SHARED;
-    size_t at =
-        cn_search_u64(&b->holds->end_ns, b->hold_count, sizeof(*b->holds), event->end_ns);
+    size_t at = b->hold_count > 0 ? cn_search_u64(&b->holds->end_ns, b->hold_count,
+                                                  sizeof(*b->holds), event->end_ns)
+                                  : 0;
 
-    while (at-- > 0 && b->holds[at].end_ns > event->begin_ns) {
-        struct hold *hold = &b->holds[at];
-
-        if (hold->task != event->task && hold->begin_ns < event->end_ns &&
-            !(is_shared && hold->is_shared))
-            return hold;
-    }
+    while (at-- > 0 && b->holds[at].end_ns > event->begin_ns)
+        if (is_in_way(&b->holds[at], event))
+            return &b->holds[at];
     return NULL;
+}
+
+/* True if the lock may have been given back later than at a time, while the call waited, among lost records. */
+static bool may_be_lost(const struct lock_build *b, const struct cn_lock_event *event,
+                        uint64_t after_ns)
+{
+    size_t at = b->lost_count > 0 ? cn_search_u64(&b->lost->end_ns, b->lost_count,
+                                                  sizeof(*b->lost), after_ns)
+                                  : 0;
+
+    for (size_t looks = 0; at < b->lost_count && looks < LOST_LOOKS_MAX; at++, looks++)
+        if (b->lost[at].lost_ns < event->end_ns && is_in_way(&b->lost[at], event))
+            return true;
+    return at < b->lost_count;
 }
 
 /* The name of a lock: its variable, or where it is waited for first. */
@@ -223,11 +300,15 @@ static void add_kept(struct cn_lock_row *row, struct hold *hold, uint64_t last_n
 
 static void add_wait(struct lock_build *b, const struct cn_lock_event *event)
 {
-    struct hold *hold = b->hold_count > 0 ? find_giver(b, event) : NULL;
+    struct hold *hold = find_giver(b, event);
     uint64_t end_ns = event->end_ns != UINT64_MAX ? event->end_ns : b->events.last_ns;
+    bool is_unknown = may_be_lost(b, event, hold ? hold->end_ns : event->begin_ns);
     uint32_t number;
 
-    if (end_ns <= event->begin_ns || (!hold && event->call->action != CN_LOCK_SLEEPS))
+    if (is_unknown)
+        hold = NULL;
+    if (end_ns <= event->begin_ns ||
+        (!hold && !is_unknown && event->call->action != CN_LOCK_SLEEPS))
         return;
     struct cn_lock_row *row = row_at(b, event, hold, &number);
     uint64_t ns = end_ns - event->begin_ns;
@@ -278,8 +359,7 @@ static void add_lock(struct lock_build *b, size_t first, size_t end,
         CN_SORT(b->holds, b->hold_count, CN_UP(struct hold, end_ns),
                 CN_UP(struct hold, begin_ns));
     for (size_t i = first; i < end; i++)
-        if (waits(list[i].call->action) &&
-            list[i].begin_ns >= b->events.lost_ns[list[i].task])
+        if (waits(list[i].call->action) && !list[i].is_cut)
             add_wait(b, &list[i]);
 }
 
@@ -337,6 +417,7 @@ bool cn_recorded_locks_build(struct cn_lock_rows *rows, const struct cn_recordin
     cn_map_done(&b.has_waited);
     cn_text_done(&b.text);
     free(b.holds);
+    free(b.lost);
     free(b.changes);
     return ok;
 }
