@@ -18,6 +18,7 @@ from uftrace import ARGUMENT, USUAL, Module, Recording
 
 WORLD = 0x44000000  # of MPICH
 REQUESTS = 0x7ffd1000
+REQUEST_LEN = 4  # likewise
 START = 600 * 10**9
 INIT_NS = 1000000
 
@@ -185,18 +186,18 @@ class World:
 
     def in_irecv(self, rank, step, is_first):
         assert is_first
-        rank.start_call("MPI_Irecv", (step[1], step[2], WORLD, REQUESTS + 8 * step[3]))
+        rank.start_call("MPI_Irecv", (step[1], step[2], WORLD, REQUESTS + REQUEST_LEN * step[3]))
         rank.slots[step[3]] = (step[1], step[2], self.receive(rank, step[1], step[2]))
         return rank.now
 
     def in_wait(self, rank, step, is_first):
         if is_first:
-            rank.start_call("MPI_Wait", (REQUESTS + 8 * step[1],))
+            rank.start_call("MPI_Wait", (REQUESTS + REQUEST_LEN * step[1],))
         return self.end_receive(rank, *rank.slots[step[1]])
 
     def in_waitall(self, rank, step, is_first):
         if is_first:
-            rank.start_call("MPI_Waitall", (step[2], REQUESTS + 8 * step[1]))
+            rank.start_call("MPI_Waitall", (step[2], REQUESTS + REQUEST_LEN * step[1]))
         slots = [rank.slots[step[1] + i] for i in range(step[2])]
         if any(self.match(source, rank.number, tag, number) is None for source, tag, number in slots):
             return None

@@ -55,14 +55,18 @@ static bool is_world(struct calls_reader *r, const struct cn_call *call,
     struct cn_text text = {0};
     bool result;
 
-    if (cn_call_value_number(values, value) == WORLD_OF_MPICH)
+    if (cn_call_value_number(values, value) == WORLD_OF_MPICH) {
+        r->run->request_len = 4;
         return true;
+    }
     spec.format = 'p';
     as_pointer.spec = &spec;
     cn_call_value_print(r->all.query.rec, r->task, call->time_ns, values, &as_pointer,
                         &text);
     result = strstr(cn_text_str(&text), "mpi_comm_world") != NULL;
     cn_text_done(&text);
+    if (result)
+        r->run->request_len = 8;
     return result;
 }
 

@@ -29,6 +29,7 @@ struct messages {
     size_t open
         [OPEN_MAX]; /* receives of the rank that is read which no call has ended yet */
     size_t open_count;
+    uint64_t request_len;
     uint64_t unmatched;
 };
 
@@ -143,13 +144,12 @@ static bool take_call(struct messages *m, uint32_t rank, uint32_t call,
         if (!values || !knows(values, CN_MPI_REQUEST) ||
             (operation->kind == CN_MPI_WAIT_ALL && !knows(values, CN_MPI_PEER)))
             return false;
-        /* Requests are addresses, or numbers half as long. */
         if (operation->kind == CN_MPI_WAIT_ALL && value_of(values, CN_MPI_PEER) < 0)
             return false;
         end_receives(m, call, values->request,
                      operation->kind == CN_MPI_WAIT
                          ? 1
-                         : 8 * (uint64_t)value_of(values, CN_MPI_PEER));
+                         : m->request_len * (uint64_t)value_of(values, CN_MPI_PEER));
         return true;
     default:
         return operation->kind != CN_MPI_OTHER;
@@ -279,9 +279,21 @@ static bool has_values(const struct cn_mpi_run *run)
     return false;
 }
 
+/* Addresses are aligned: where one request is not at a multiple of 8, all are numbers. */
+static uint64_t request_len(const struct cn_mpi_run *run)
+{
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        for (size_t k = 0; k < run->ranks[i].value_count; k++)
+            if (knows(&run->ranks[i].values[k], CN_MPI_REQUEST))
+                bits |= run->ranks[i].values[k].request;
+    return run->request_len > 0 ? run->request_len : bits % 8 != 0 ? 4 : 8;
+}
+
 void cn_mpi_match_messages(struct cn_mpi_run *run)
 {
-    struct messages m = {.run = run};
+    struct messages m = {.run = run, .request_len = request_len(run)};
 
     for (uint32_t i = 0; i < run->count; i++)
         if (!run->ranks[i].why)

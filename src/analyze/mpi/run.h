@@ -131,6 +131,8 @@ struct cn_mpi_run {
     uint64_t resolution_ns;          /* of times, those of samples; 0: they are exact */
     struct cn_mpi_message *messages; /* by the call that waits */
     size_t message_count, message_capacity;
+    uint32_t
+        request_len; /* bytes of a request: numbers of MPICH, addresses of Open MPI; 0: unknown */
     uint32_t collective_count; /* that were matched */
     bool is_matched;           /* every call that may wait */
     bool is_damaged;           /* data of a rank could not be read */
