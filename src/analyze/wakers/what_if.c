@@ -10,7 +10,7 @@
 #include "analyze/wakers/saved_time.h"
 #include "base/alloc.h"
 #include "base/duration.h"
-#include "base/sort.h"
+#include "base/heap.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "model/contexts/database.h"
@@ -126,13 +126,15 @@ enum { LOOKS_MAX = 100000000 };
 
 #define TIMES_MAX_NS (UINT64_C(1) << 60)
 
-#define WHAT_IF_START UINT32_MAX /* of a thread */
-
-struct what_if_event {
-    uint64_t time_ns;  /* at which it is replayed: when what it depends on is known */
+/* The events of a thread in the order of time; its start is a lane of its own. */
+struct what_if_lane {
+    uint64_t
+        time_ns; /* at which the next one is replayed: when what it depends on is known */
     uint64_t begin_ns; /* of a wait or a gap */
+    size_t state;      /* after it */
     uint32_t profile;
-    uint32_t state; /* the wait or the gap, or WHAT_IF_START */
+    enum { WHAT_IF_START, WHAT_IF_GAP, WHAT_IF_WAIT } kind;
+    struct cn_waited wait;
 };
 
 struct what_if_replay {
@@ -141,8 +143,7 @@ struct what_if_replay {
     const struct cn_frames *frames;
     struct what_if_shares shares;
     struct cn_saved_time saved;
-    struct what_if_event *events;
-    size_t count, capacity;
+    struct what_if_lane *lanes; /* two a thread */
     /* By profile: how much earlier than recorded it is, without what cn_saved_until() says. */
     int64_t *earlier_ns;
     uint32_t profile;         /* whose time is asked for */
@@ -151,49 +152,70 @@ struct what_if_replay {
     uint64_t looks;           /* at threads */
 };
 
-static void add_event(struct what_if_replay *r, struct what_if_event event)
+/* Go to the next event of a thread, if there is one. */
+static bool go_on(const struct what_if_replay *r, struct what_if_lane *lane)
 {
-    CN_PUSH(r->events, r->count, r->capacity, event);
+    const struct cn_thread_states *states = &r->db->states[lane->profile];
+    struct cn_state_change change;
+
+    while (lane->kind != WHAT_IF_START && lane->state + 1 < states->count) {
+        size_t at = lane->state++;
+
+        if (cn_wait_graph_at(r->graph, lane->profile, at, &lane->wait)) {
+            lane->kind = WHAT_IF_WAIT;
+            lane->time_ns = lane->wait.woken_ns;
+            lane->begin_ns = lane->wait.begin_ns;
+            if (lane->wait.kind != CN_WAIT_BY_PREEMPTION)
+                return true;
+            continue;
+        }
+        change = cn_thread_states_at(states, at);
+        if (change.state == CN_TASK_UNKNOWN) {
+            lane->kind = WHAT_IF_GAP;
+            lane->time_ns = cn_thread_states_at(states, lane->state).time_ns;
+            lane->begin_ns = change.time_ns;
+            return true;
+        }
+    }
+    return false;
 }
 
-/* Starts of threads and gaps, then waits. */
-static void list_events(struct what_if_replay *r)
+static bool is_before(const void *data, uint32_t a, uint32_t b)
+{
+    const struct what_if_lane *lanes = data, *x = &lanes[a], *y = &lanes[b];
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns;
+    if ((x->kind == WHAT_IF_WAIT) != (y->kind == WHAT_IF_WAIT))
+        return y->kind == WHAT_IF_WAIT;
+    return a < b;
+}
+
+/* The lanes that have events, as a heap, in a list that has room for all. */
+static size_t begin_lanes(struct what_if_replay *r, uint32_t *heap)
 {
     const struct cn_wait_graph *graph = r->graph;
+    size_t count = 0;
 
     for (uint32_t i = 0; i < graph->profile_count; i++) {
         const struct cn_thread_states *states = &r->db->states[i];
+        struct what_if_lane *lane = &r->lanes[2 * (size_t)i];
 
+        lane[0] = (struct what_if_lane){.time_ns = graph->creators[i] != 0
+                                                       ? graph->created_ns[i]
+                                                       : cn_thread_states_begin(states),
+                                        .profile = i,
+                                        .kind = WHAT_IF_START};
+        lane[1] = (struct what_if_lane){.profile = i, .kind = WHAT_IF_GAP};
         if (states->count > 0)
-            add_event(
-                r, (struct what_if_event){.time_ns = graph->creators[i] != 0
-                                                         ? graph->created_ns[i]
-                                                         : cn_thread_states_begin(states),
-                                          .profile = i,
-                                          .state = WHAT_IF_START});
-        for (size_t k = 0; k + 1 < states->count; k++) {
-            struct cn_state_change change = cn_thread_states_at(states, k);
-
-            if (change.state == CN_TASK_UNKNOWN)
-                add_event(r, (struct what_if_event){
-                                 .time_ns = cn_thread_states_at(states, k + 1).time_ns,
-                                 .begin_ns = change.time_ns,
-                                 .profile = i,
-                                 .state = (uint32_t)k});
-        }
+            heap[count++] = 2 * i;
+        if (go_on(r, &lane[1]))
+            heap[count++] = 2 * i + 1;
     }
-    for (uint32_t i = 0; i < graph->profile_count; i++) {
-        struct cn_waited wait;
-
-        for (size_t k = 0; cn_wait_graph_next(graph, i, &k, &wait);)
-            if (wait.kind != CN_WAIT_BY_PREEMPTION)
-                add_event(r, (struct what_if_event){.time_ns = wait.woken_ns,
-                                                    .begin_ns = wait.begin_ns,
-                                                    .profile = i,
-                                                    .state = (uint32_t)(k - 1)});
-    }
-    CN_SORT(r->events, r->count, CN_UP(struct what_if_event, time_ns),
-            CN_UP(struct what_if_event, begin_ns));
+    cn_heap_build(heap, count, is_before, r->lanes);
+    return count;
 }
 
 /* How much earlier than recorded a thread is at what it did at this time; never negative. */
@@ -252,7 +274,7 @@ static void replay_wait(struct what_if_replay *r, const struct cn_waited *wait)
     set_earlier(r, wait->profile, wait->end_ns, end_ns - runs_ns);
 }
 
-static void replay_start(struct what_if_replay *r, const struct what_if_event *event)
+static void replay_start(struct what_if_replay *r, const struct what_if_lane *event)
 {
     uint32_t creator = r->graph->creators[event->profile];
     uint64_t begin_ns = cn_thread_states_begin(&r->db->states[r->profile]);
@@ -269,14 +291,12 @@ static void replay_start(struct what_if_replay *r, const struct what_if_event *e
         r->start_earlier_ns = earlier_ns;
 }
 
-static void replay_event(struct what_if_replay *r, const struct what_if_event *event)
+static void replay_event(struct what_if_replay *r, const struct what_if_lane *event)
 {
-    struct cn_waited wait;
-
-    if (event->state == WHAT_IF_START) {
+    if (event->kind == WHAT_IF_START) {
         replay_start(r, event);
-    } else if (cn_wait_graph_at(r->graph, event->profile, event->state, &wait)) {
-        replay_wait(r, &wait);
+    } else if (event->kind == WHAT_IF_WAIT) {
+        replay_wait(r, &event->wait);
     } else {
         int64_t gap_ns = (int64_t)(event->time_ns - event->begin_ns);
         int64_t most_ns = earlier_at(r, event->profile, event->begin_ns) + gap_ns;
@@ -291,11 +311,20 @@ static uint64_t replay(struct what_if_replay *r)
 {
     const struct cn_thread_states *own = &r->db->states[r->profile];
     uint64_t begin_ns = cn_thread_states_begin(own), end_ns = cn_thread_states_end(own);
+    uint32_t *heap = cn_alloc(2 * (size_t)r->graph->profile_count + 1, sizeof(*heap));
+    size_t count;
 
     memset(r->earlier_ns, 0, sizeof(*r->earlier_ns) * r->graph->profile_count);
     r->start_earlier_ns = 0;
-    for (size_t i = 0; i < r->count && r->events[i].time_ns <= end_ns; i++)
-        replay_event(r, &r->events[i]);
+    count = begin_lanes(r, heap);
+    for (size_t i = 0; count > 0 && r->lanes[heap[0]].time_ns <= end_ns; i++) {
+        replay_event(r, &r->lanes[heap[0]]);
+        if (!go_on(r, &r->lanes[heap[0]]))
+            heap[0] = heap[--count];
+        cn_heap_sink(heap, count, 0, is_before, r->lanes);
+        cn_wait_graph_forget(r->graph, i);
+    }
+    free(heap);
     return end_ns - begin_ns -
            (uint64_t)(earlier_at(r, r->profile, end_ns) - r->start_earlier_ns);
 }
@@ -352,7 +381,7 @@ bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
               cn_saved_time_build(&r.saved, db, frames, r.shares.running, err);
     if (ok) {
         r.earlier_ns = cn_alloc((size_t)graph->profile_count + 1, sizeof(*r.earlier_ns));
-        list_events(&r);
+        r.lanes = cn_alloc(2 * (size_t)graph->profile_count + 1, sizeof(*r.lanes));
         out->recorded_ns = cn_thread_states_end(own) - cn_thread_states_begin(own);
         out->missing = graph->missing;
         out->inferred = graph->inferred;
@@ -362,7 +391,7 @@ bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
         if (out->least_ns > out->most_ns)
             out->least_ns = out->most_ns;
     }
-    free(r.events);
+    free(r.lanes);
     free(r.earlier_ns);
     free(r.shares.running);
     free(r.shares.locks);
