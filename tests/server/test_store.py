@@ -105,6 +105,25 @@ class Requests(unittest.TestCase):
         self.assertEqual([flame["names"][node[1]] for node in flame["nodes"]],
                          ["root", "first", "second", "inner", "long", "late"])
 
+    def test_methods_of_one_name_in_two_services_are_two_boxes(self):
+        def span(service, index, parent, start_ms, end_ms):
+            begin = 1_700_000_000_000_000_000
+            return (service, {"traceId": f"{1:032x}", "spanId": f"{index:016x}", "name": "handler",
+                              "parentSpanId": f"{parent:016x}" if parent else "",
+                              "startTimeUnixNano": str(begin + start_ms * 1_000_000),
+                              "endTimeUnixNano": str(begin + end_ms * 1_000_000)})
+        spans = [span("shop", 1, 0, 0, 100), span("stock", 2, 1, 10, 30), span("bank", 3, 1, 40, 80),
+                 span("stock", 4, 1, 85, 95)]
+        with tempfile.TemporaryDirectory() as folder:
+            store, path = os.path.join(folder, "store"), os.path.join(folder, "spans.json")
+            pathlib.Path(path).write_text(json.dumps(otlp(spans)), encoding="utf-8")
+            subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", "--create", store, path])
+            with serving(OPTIONS.cairn, store) as service:
+                flame, boxes = self.flame_of(service)
+        self.assertEqual(boxes, [(0, "handler", 100, 30), (1, "handler", 30, 30), (1, "handler", 40, 40)])
+        self.assertEqual([(flame["modules"][node[2]], round(node[3] * 1e3)) for node in flame["nodes"]],
+                         [("shop", 100), ("bank", 40), ("stock", 30)])
+
     def test_the_command_and_the_api_agree(self):
         with tempfile.TemporaryDirectory() as folder:
             store = os.path.join(folder, "store")

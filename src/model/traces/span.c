@@ -46,15 +46,25 @@ const struct cn_trace_scope *cn_trace_span_scope(const struct cn_trace *trace,
     return NULL;
 }
 
-/* The innermost span around one; NULL if there is none. */
-static const struct cn_trace_span *caller_of(const struct cn_trace *trace,
-                                             const struct cn_trace_span *span)
+const struct cn_trace_span *cn_trace_span_around(const struct cn_trace *trace,
+                                                 uint32_t node)
 {
-    uint32_t node = trace->nodes[span->node].parent;
-
     while (node != CN_NONE && trace->nodes[node].span == CN_NONE)
         node = trace->nodes[node].parent;
     return node == CN_NONE ? NULL : &trace->spans[trace->nodes[node].span];
+}
+
+uint32_t cn_trace_service_of(const struct cn_trace *trace, uint32_t node)
+{
+    const struct cn_trace_span *span = cn_trace_span_around(trace, node);
+
+    return !span ? 0 : span->service != 0 ? span->service : span->type;
+}
+
+static const struct cn_trace_span *caller_of(const struct cn_trace *trace,
+                                             const struct cn_trace_span *span)
+{
+    return cn_trace_span_around(trace, trace->nodes[span->node].parent);
 }
 
 const struct cn_trace_resource *cn_trace_new_resource(const struct cn_trace *trace,

@@ -33,6 +33,13 @@
  * links and status. Again: no effect. */
 void cn_trace_complete(struct cn_trace *trace);
 
+/* The innermost span that contains a call; NULL if there is none, as for CN_NONE. */
+const struct cn_trace_span *cn_trace_span_around(const struct cn_trace *trace,
+                                                 uint32_t node);
+
+/* The service of that span, or its type where it names none: a word; 0: unknown. */
+uint32_t cn_trace_service_of(const struct cn_trace *trace, uint32_t node);
+
 /* Saturates at UINT64_MAX. May be before its start, as sent. */
 uint64_t cn_trace_span_end_ns(const struct cn_trace *trace,
                               const struct cn_trace_span *span);

@@ -1,6 +1,7 @@
 /* What the end of a trace waited for. */
 #include "store/trace/critical_path.h"
 #include "model/traces/json.h"
+#include "model/traces/span.h"
 #include "model/traces/trace.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
@@ -8,14 +9,6 @@
 #include "store/trace/distributed.h"
 
 enum { STEP_MAX = 10000 };
-
-/* The innermost span that contains a call. */
-static const struct cn_trace_span *span_of(const struct cn_trace *trace, uint32_t node)
-{
-    while (node != CN_NONE && trace->nodes[node].span == CN_NONE)
-        node = trace->nodes[node].parent;
-    return node == CN_NONE ? NULL : &trace->spans[trace->nodes[node].span];
-}
 
 static void add_step(struct cn_json *json, const struct cn_trace_set *set,
                      const struct cn_critical_path *path,
@@ -26,7 +19,7 @@ static void add_step(struct cn_json *json, const struct cn_trace_set *set,
     cn_json_add_u64(json, "duration", step->end_ns - step->begin_ns);
     if (step->branch != CN_NONE) {
         const struct cn_trace *trace = &set->branches[step->branch].trace;
-        const struct cn_trace_span *span = span_of(trace, step->node);
+        const struct cn_trace_span *span = cn_trace_span_around(trace, step->node);
 
         cn_json_add_span_id(json, "span", span ? span->id : 0);
         cn_json_add_word(json, "service", trace->words, span ? span->service : 0);

@@ -53,22 +53,14 @@ static uint64_t call_key(const struct chart *chart, const struct cn_trace_branch
     return (uint64_t)(branch - chart->set->branches) << 32 | node;
 }
 
-/* The service of the span around a call, or the type of one that names none. */
 static uint32_t service_of(struct chart *chart, const struct cn_trace *trace,
                            uint32_t node)
 {
-    uint32_t word;
+    uint32_t word = cn_trace_service_of(trace, node);
 
-    while (trace->nodes[node].span == CN_NONE && trace->nodes[node].parent != CN_NONE)
-        node = trace->nodes[node].parent;
     cn_text_clear(&chart->name);
-    if (trace->nodes[node].span != CN_NONE) {
-        const struct cn_trace_span *span = &trace->spans[trace->nodes[node].span];
-
-        word = span->service != 0 ? span->service : span->type;
-        if (word != 0)
-            cn_words_print(trace->words, word, &chart->name);
-    }
+    if (word != 0)
+        cn_words_print(trace->words, word, &chart->name);
     return cn_names_add(&chart->services, cn_text_str(&chart->name));
 }
 

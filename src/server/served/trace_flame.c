@@ -9,6 +9,7 @@
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "base/search.h"
+#include "model/traces/span.h"
 #include "server/served/flame.h"
 #include "store/segment/reader.h"
 #include "store/trace/distributed.h"
@@ -32,15 +33,19 @@ void cn_trace_flame_done(struct cn_trace_flame *flame)
     free(flame->nodes);
     free(flame->open);
     cn_tree_done(&flame->tree);
-    cn_map_done(&flame->methods);
+    free(flame->methods);
+    cn_map_done(&flame->numbers);
+    cn_map_done(&flame->names_of);
+    cn_map_done(&flame->services_of);
     cn_names_done(&flame->names);
+    cn_names_done(&flame->services);
     cn_text_done(&flame->text);
     *flame = (struct cn_trace_flame){0};
 }
 
-static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t name)
+static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t method)
 {
-    uint32_t node = cn_tree_child(&flame->tree, parent, name);
+    uint32_t node = cn_tree_child(&flame->tree, parent, method);
 
     while (flame->count < flame->tree.count) {
         CN_PUSH(flame->nodes, flame->count, flame->capacity,
@@ -54,15 +59,50 @@ static uint32_t name_of(struct cn_trace_flame *flame, uint32_t segment,
                         const struct cn_words *words, uint32_t method)
 {
     uint64_t key = (uint64_t)segment << 32 | method;
-    uint32_t name = cn_map_find(&flame->methods, key, CN_NONE);
+    uint32_t name = cn_map_find(&flame->names_of, key, CN_NONE);
 
     if (name != CN_NONE)
         return name;
     cn_text_clear(&flame->text);
     cn_words_print_method_name(words, method, &flame->text);
     name = cn_names_add(&flame->names, cn_text_str(&flame->text));
-    *cn_map_at(&flame->methods, key, name) = name;
+    *cn_map_at(&flame->names_of, key, name) = name;
     return name;
+}
+
+static uint32_t service_of(struct cn_trace_flame *flame, uint32_t segment,
+                           const struct cn_words *words, uint32_t word)
+{
+    uint64_t key = (uint64_t)segment << 32 | word;
+    uint32_t service = cn_map_find(&flame->services_of, key, CN_NONE);
+
+    if (service != CN_NONE)
+        return service;
+    cn_text_clear(&flame->text);
+    if (word != 0)
+        cn_words_print(words, word, &flame->text);
+    service = cn_names_add(&flame->services, cn_text_str(&flame->text));
+    *cn_map_at(&flame->services_of, key, service) = service;
+    return service;
+}
+
+static uint32_t method_of(struct cn_trace_flame *flame, uint32_t segment,
+                          const struct cn_trace *trace, uint32_t node)
+{
+    struct cn_trace_flame_method method = {
+        .name = name_of(flame, segment, trace->words, trace->nodes[node].method),
+        .service =
+            service_of(flame, segment, trace->words, cn_trace_service_of(trace, node)),
+    };
+    uint64_t key = (uint64_t)method.service << 32 | method.name;
+    uint32_t number = cn_map_find(&flame->numbers, key, CN_NONE);
+
+    if (number != CN_NONE)
+        return number;
+    number = (uint32_t)flame->method_count;
+    CN_PUSH(flame->methods, flame->method_count, flame->method_capacity, method);
+    *cn_map_at(&flame->numbers, key, number) = number;
+    return number;
 }
 
 /* A trace that is being added. */
@@ -83,8 +123,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     const struct flame_adding *adding = arg;
     struct cn_trace_flame *flame = adding->flame;
     uint32_t segment = adding->hits[branch - adding->set->branches].segment;
-    uint32_t name =
-        name_of(flame, segment, branch->trace.words, branch->trace.nodes[node].method);
+    uint32_t method = method_of(flame, segment, &branch->trace, node);
     struct cn_trace_flame_call *caller = depth > 0 ? &flame->open[depth - 1] : NULL;
     struct cn_trace_flame_call part = {
         .begin_ns = cn_trace_branch_begin_ns(branch, node),
@@ -100,7 +139,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         caller->begin_ns = part.end_ns;
     }
     double counted_ns = (double)(part.end_ns - part.begin_ns);
-    part.node = child_of(flame, caller ? caller->node : 0, name);
+    part.node = child_of(flame, caller ? caller->node : 0, method);
     flame->nodes[part.node].total_ns += counted_ns;
     flame->nodes[part.node].self_ns += counted_ns;
     if (caller)
@@ -179,7 +218,9 @@ static void finish(struct cn_trace_flame *flame)
 {
     cn_search_hits_done(&flame->hits);
     cn_tree_trim(&flame->tree);
-    cn_map_done(&flame->methods);
+    cn_map_done(&flame->numbers);
+    cn_map_done(&flame->names_of);
+    cn_map_done(&flame->services_of);
     free(flame->open);
     flame->open = NULL;
     flame->open_capacity = 0;
@@ -240,6 +281,16 @@ struct painted {
     size_t count, capacity;
 };
 
+static const char *name_in(const struct cn_trace_flame *flame, uint32_t node)
+{
+    return flame->names.list[flame->methods[flame->tree.links[node].key].name];
+}
+
+static const char *service_in(const struct cn_trace_flame *flame, uint32_t node)
+{
+    return flame->services.list[flame->methods[flame->tree.links[node].key].service];
+}
+
 static int compare_nodes(const void *a, const void *b, void *arg)
 {
     const struct cn_trace_flame *flame = arg;
@@ -250,7 +301,9 @@ static int compare_nodes(const void *a, const void *b, void *arg)
         return x->parent < y->parent ? -1 : 1;
     if (flame->nodes[i].total_ns != flame->nodes[k].total_ns)
         return flame->nodes[i].total_ns > flame->nodes[k].total_ns ? -1 : 1;
-    return strcmp(flame->names.list[x->key], flame->names.list[y->key]);
+    int order = strcmp(name_in(flame, i), name_in(flame, k));
+
+    return order != 0 ? order : strcmp(service_in(flame, i), service_in(flame, k));
 }
 
 static void list_painted(struct painted *painted, double smallest_ns)
@@ -313,7 +366,7 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
                               .self = fmax(node->self_ns, 0) / 1e9,
                               .id = id - 1,
                           },
-                          flame->names.list[flame->tree.links[id].key], NULL))
+                          name_in(flame, id), service_in(flame, id)))
             break;
         CN_PUSH(ats, depth, capacity, at);
         parent = id;

@@ -1,4 +1,5 @@
-/* The calls of many traces summed up: one node per path of methods, through all services.
+/* The calls of many traces summed up: one node per path of methods, through all services. Those of one
+ * name in different services are different methods.
  *
  * Times are those of the trace: of callees that run at the same time, what they share counts for
  * the one that began first, and what is outside of the caller is cut off. So callees fit into their
@@ -30,6 +31,11 @@ struct cn_trace_flame_node {
     double total_ns, self_ns;
 };
 
+/* What a node of the tree calls: numbers of names. */
+struct cn_trace_flame_method {
+    uint32_t name, service;
+};
+
 /* A call whose callees are added. */
 struct cn_trace_flame_call {
     uint32_t node;
@@ -43,11 +49,14 @@ struct cn_trace_flame {
     struct cn_search_hits hits;
     size_t added;                      /* of the hits */
     uint64_t trace_count, added_count; /* of all hits, and of those added */
-    struct cn_tree tree;               /* by name */
+    struct cn_tree tree;               /* by method */
     struct cn_trace_flame_node *nodes; /* of the tree */
     size_t count, capacity;
-    struct cn_map methods; /* names by segment and word */
-    struct cn_names names;
+    struct cn_trace_flame_method *methods;
+    size_t method_count, method_capacity;
+    struct cn_map numbers;               /* of methods, by name and service */
+    struct cn_map names_of, services_of; /* by segment and word */
+    struct cn_names names, services;
     struct cn_text text;
     struct cn_trace_flame_call *open; /* by depth */
     size_t open_capacity;

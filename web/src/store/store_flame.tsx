@@ -1,10 +1,14 @@
 // The flame graph of the matching traces; a box leads to its traces.
 
+import { useCallback } from "preact/hooks";
+import type { Box } from "../flame/flame_layout";
 import { FlameView } from "../flame/flame_view";
 import { Flag } from "../shared/flag";
 import { useLive } from "./live";
+import { NoMatches } from "./no_matches";
 import { toggle } from "./query_language";
 import { quote } from "./query_text";
+import { Service, useServiceColor } from "./service_colors";
 import { go, isOn, type State } from "../shared/state";
 import type { Flame, TraceFlame } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
@@ -30,6 +34,8 @@ export function HitsFlame(props: Props) {
     undefined,
     useLive(state),
   );
+  const color = useServiceColor();
+  const paint = useCallback((box: Box) => color(box.module), [color]);
   const zoom = state.zoom ?? "";
   const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
   const showTraces = (method: string) =>
@@ -72,13 +78,25 @@ export function HitsFlame(props: Props) {
           </>
         )}
       </div>
+      {value && (
+        <p class="flame-services">
+          {value.modules
+            .filter((name) => name !== "")
+            .map((name) => (
+              <Service key={name} name={name} />
+            ))}
+        </p>
+      )}
       <div class="scroll">
-        {value ? (
+        {value?.hitCount === 0 ? (
+          <NoMatches state={state} />
+        ) : value ? (
           <FlameView
             flame={value}
             search={state.find ?? ""}
             isInverted={isOn(state, "inv")}
             color="function"
+            paint={paint}
             zoom={zoom}
             onZoom={(id) => go({ zoom: id })}
             onOpen={(id) => showTraces(nameOf(value, id) ?? "")}
