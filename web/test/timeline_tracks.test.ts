@@ -177,8 +177,18 @@ test("a thread that costs little beside the busiest is closed, though there is r
   assert.deepEqual(openOf(ofCosts(80, 20, 9, 9, 9, 9, 9, 9, 9)), [1, 2]);
   const deepest = (profile: number) => (profile === 1 ? 1000 : 2);
   const many = ofCosts(80, 9, 9, 9, 9, 9, 9, 9, 9);
-  const closed = layOut(many, plain, heights, deepest, [], { height: 400, levelsOf: deepest });
-  assert.ok(closed.tracks.every((track) => track.kind !== "thread" || !track.isOpen));
+  const opened = (choice: Partial<Choice>, height: number) =>
+    layOut(many, { ...plain, ...choice }, heights, deepest, [], {
+      height,
+      levelsOf: deepest,
+    }).tracks.flatMap((track) =>
+      track.kind === "thread" && track.isOpen
+        ? [[track.thread.profile, track.height, track.cutLevels]]
+        : [],
+    );
+  assert.deepEqual(opened({}, 300), [], "no room for a part of its calls that is of use");
+  assert.deepEqual(opened({}, 400), [[1, 5 + 16 * 15, 984]], "cut to the room that is left");
+  assert.deepEqual(opened({ opened: new Map([[1, true]]) }, 400), [[1, 5 + 1000 * 15, 0]]);
 });
 
 test("threads of a group are inside it, others are beside it", () => {

@@ -5,9 +5,11 @@ import {
   choiceTitle,
   formatChance,
   formatNs,
+  formatTick,
   formatValue,
   metricTitle,
   parseNs,
+  timeStep,
 } from "../src/shared/format";
 import { clampRange, panRange, zoomRange } from "../src/shared/range";
 import { parseState, printState } from "../src/shared/state";
@@ -51,6 +53,19 @@ test("durations can be typed", () => {
 test("axis steps are round", () => {
   assert.equal(axisStep(1000, 10), 100);
   assert.equal(axisStep(1300, 10), 200);
+  assert.equal(timeStep(1300, 10), 200);
+});
+
+test("axes of minutes, hours and days have marks at whole ones", () => {
+  const marks = (span: number, count: number) => {
+    const step = timeStep(span * 1e9, 6);
+    return Array.from({ length: count }, (_, i) => formatTick((i + 1) * step, step));
+  };
+  assert.deepEqual(marks(250, 4), ["1 min", "2 min", "3 min", "4 min"]);
+  assert.deepEqual(marks(110, 4), ["20 s", "40 s", "1 min", "1 min 20 s"]);
+  assert.deepEqual(marks(150, 3), ["30 s", "1 min", "1 min 30 s"]);
+  assert.deepEqual(marks(3 * 3600, 4), ["30 min", "1 h", "1 h 30 min", "2 h"]);
+  assert.deepEqual(marks(30 * 86400, 2), ["120 h", "240 h"]);
 });
 
 test("a range stays inside and keeps its width", () => {

@@ -127,10 +127,38 @@ export function axisStep(span: number, wanted: number): number {
   return power * 10;
 }
 
+const MINUTE = 60e9;
+const HOUR = 3600e9;
+const DAY = 24 * HOUR;
+const LONG_STEPS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 240, 360, 720, 1440]; // minutes
+
+// The same of times in nanoseconds: from half a minute on, marks are at whole parts of minutes, hours and days.
+export function timeStep(span: number, wanted: number): number {
+  const rough = span / Math.max(1, wanted);
+  if (rough <= 20e9) return axisStep(span, wanted);
+  const minutes = LONG_STEPS.find((long) => long * MINUTE >= rough);
+  return minutes ? minutes * MINUTE : axisStep(span / DAY, wanted) * DAY;
+}
+
+const LONG_MIN = 1e8; // between marks: those of shorter steps have no room for minutes
+
+// "1 min 40 s", "2 h": parts that are zero are left out.
+function formatLong(at: number): string {
+  const rest = at % MINUTE;
+  return [
+    at >= HOUR ? `${Math.floor(at / HOUR)} h` : "",
+    at % HOUR >= MINUTE ? `${Math.floor((at % HOUR) / MINUTE)} min` : "",
+    rest > 0 ? formatNs(rest) : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+}
+
 // A time of an axis. Marks whose leading digits are equal are printed relative to the unit before.
 export function formatTick(at: number, step: number): string {
-  const text = formatNs(at);
-  if (formatNs(at - step) !== text) return text.replace(/\.0 /, " ");
+  const print = (ns: number) => (ns >= MINUTE && step >= LONG_MIN ? formatLong(ns) : formatNs(ns));
+  const text = print(at);
+  if (print(at - step) !== text) return text.replace(/\.0 /, " ");
   const units = [1e9, 1e6, 1e3].filter((unit) => unit > step * 10);
   const unit = units[units.length - 1] ?? 1e3;
   return `+${formatNs(at % unit)}`;

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { prepare } from "../flame/flame_draw";
 import { colorOf, themeColor, themeFont } from "../shared/look/colors";
-import { axisStep, formatNs, formatTick } from "../shared/format";
+import { formatNs, formatTick, timeStep } from "../shared/format";
 import { takeFocus } from "../shared/focus";
 import { fitName } from "../shared/names/names";
 import { useWidth } from "../shared/narrow";
@@ -61,7 +61,7 @@ export function ResultTracks(props: Props) {
     if (!canvas.current || width === 0) return;
     const context = prepare(canvas.current, width, height * scale);
     if (!context) return;
-    const step = axisStep(view.end - view.begin, Math.max(2, width / (MARK_PX * scale)));
+    const step = timeStep(view.end - view.begin, Math.max(2, width / (MARK_PX * scale)));
     context.font = themeFont(11 * scale);
     for (let at = Math.ceil(view.begin / step) * step; at <= view.end; at += step) {
       context.fillStyle = themeColor("--line");

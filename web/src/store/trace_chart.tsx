@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { prepare } from "../flame/flame_draw";
 import { mixTokens, themeColor, themeFont } from "../shared/look/colors";
-import { axisStep, formatNs, formatTick } from "../shared/format";
+import { formatNs, formatTick, timeStep } from "../shared/format";
 import { takeFocus } from "../shared/focus";
 import { fitName } from "../shared/names/names";
 import { useWidth } from "../shared/narrow";
@@ -52,7 +52,7 @@ function extentOf(picture: Pick<Picture, "view" | "width" | "rows">, call: Trace
 
 function drawAxis(context: CanvasRenderingContext2D, { view, width, height }: Picture): void {
   const scale = uiScale();
-  const step = axisStep(view.end - view.begin, Math.max(2, width / (MARK_PX * scale)));
+  const step = timeStep(view.end - view.begin, Math.max(2, width / (MARK_PX * scale)));
   context.font = themeFont(11 * scale);
   for (let at = Math.ceil(view.begin / step) * step; at <= view.end; at += step) {
     const x = Math.round(((at - view.begin) / (view.end - view.begin)) * width);

@@ -2,7 +2,7 @@
 // the part that the end of the trace waited for.
 
 import { useRef, useState } from "preact/hooks";
-import { axisStep, formatNs, formatTick } from "../shared/format";
+import { formatNs, formatTick, timeStep } from "../shared/format";
 import { useIsNarrow, useIsPhone } from "../shared/narrow";
 import { zoomRange, type Range } from "../shared/range";
 import { load, save } from "../shared/saved";
@@ -28,7 +28,7 @@ const MARKS = 6;
 const LABELLED = 0.94; // of the width: the text of later marks would be cut
 
 function marksOf({ begin, end }: Range, count: number): number[] {
-  const step = axisStep(end - begin, count);
+  const step = timeStep(end - begin, count);
   const marks = [];
   for (let at = Math.ceil(begin / step) * step; at <= end; at += step) marks.push(at);
   return marks;
@@ -98,7 +98,7 @@ export function Waterfall(props: Props) {
   const index = selected ? rows.indexOf(selected) : -1;
   const unit = durationUnit(Math.max(1, ...calls.map(({ duration }) => duration)));
   const marks = marksOf(view, isNarrow ? 3 : MARKS);
-  const step = axisStep(view.end - view.begin, isNarrow ? 3 : MARKS);
+  const step = timeStep(view.end - view.begin, isNarrow ? 3 : MARKS);
   const toggle = (call: TraceCall, isClosing: boolean) => {
     const next = new Set(closed);
     if (isClosing) next.add(call.index);

@@ -89,8 +89,9 @@ export interface TimelineProps {
   onCalls?: (time: number, profile: number) => void; // a click, or c
 }
 
-const MAP = 34; // pixels; of an overview up to a row a thread
+const MAP = 34; // pixels
 const OVERVIEW = 220;
+const MAP_ROW = 2; // at least, of a thread
 const STEP = 64; // pixels: the browser scrolls so far by itself
 const REST_MS = 150; // after scrolling, the address says where
 
@@ -118,7 +119,14 @@ export function TimelineView(props: TimelineProps) {
   const threads = useThreads(props.path, props.thread);
   const known = threads ?? [];
   const mapHeight = props.hasOverview ? OVERVIEW : MAP;
-  const overview = useMap(props.path, threads, props.thread, width, mapHeight, props.lens);
+  const overview = useMap(
+    props.path,
+    threads,
+    props.thread,
+    width,
+    mapHeight / MAP_ROW,
+    props.lens,
+  );
   const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
   const levelsOf = useLevels(overview.map, heldFrame);
   const counters = useCounterList(props.path, props.thread);
@@ -314,6 +322,7 @@ export function TimelineView(props: TimelineProps) {
   const actions = {
     onOpen: (profile: number) =>
       choose({ opened: new Map(choice.opened).set(profile, !trackOf(profile)?.isOpen) }),
+    onWhole: (profile: number) => choose({ opened: new Map(choice.opened).set(profile, true) }),
     onGroup: (group: string) => choose({ shut: new Set(toggled(choice.shut, group)) }),
     onPin: (profile: number) => choose({ pinned: toggled(choice.pinned, profile) }),
     onMove: (track: ThreadTrack, index: number) => choose(movedChoice(choice, track, index)),
@@ -360,6 +369,7 @@ export function TimelineView(props: TimelineProps) {
   // The next call that a search matches: of those that are loaded, else beyond them.
   const showMatch = (best: Cursor) => {
     setCursor(best);
+    if ((trackOf(best.profile)?.cutLevels ?? 0) > 0) actions.onWhole(best.profile);
     scrollTo(best.profile);
     if (best.time < range.begin || best.time > range.end) goTo(best.time);
   };

@@ -1,7 +1,7 @@
 // Draws the tracks of the timeline, its axis, and what is marked on it.
 
 import { colorOf, isDark, themeColor, themeFont } from "../shared/look/colors";
-import { axisStep, formatNs, formatTick } from "../shared/format";
+import { formatNs, formatTick, timeStep } from "../shared/format";
 import { fitName } from "../shared/names/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/look/ui_scale";
@@ -533,7 +533,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
 }
 
 const tickStep = (range: Range, width: number) =>
-  axisStep(range.end - range.begin, width / (110 * uiScale()));
+  timeStep(range.end - range.begin, width / (110 * uiScale()));
 
 function drawGrid(
   context: CanvasRenderingContext2D,

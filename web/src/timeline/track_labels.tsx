@@ -2,7 +2,15 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { CounterTrack as CounterData } from "../../generated/answers";
-import { formatCount, formatNs, formatPercent, formatValue, plural } from "../shared/format";
+import {
+  formatCount,
+  formatNs,
+  formatPercent,
+  formatValue,
+  isBytes,
+  metricTitle,
+  plural,
+} from "../shared/format";
 import { Icon } from "../shared/look/icons";
 import {
   dropTarget,
@@ -17,6 +25,7 @@ import type { CounterOf, Cpus } from "./use_tracks";
 
 export interface TrackActions {
   onOpen: (profile: number) => void; // or close
+  onWhole: (profile: number) => void; // all levels of a track that is cut
   onGroup: (group: string) => void;
   onPin: (profile: number) => void;
   onMove: (track: ThreadTrack, index: number) => void;
@@ -155,20 +164,21 @@ function CounterLabel(props: {
   const at = points.filter((point) => time === undefined || point[0] <= time).pop();
   const most = Math.max(...points.map((point) => point[2]));
   const value = time === undefined ? most : at?.[3];
-  const title =
-    counter.label + (peak ? `: peak ${formatCount(peak[1])} at ${formatNs(peak[0])}` : "");
+  const print = (one: number) =>
+    isBytes(counter.name) ? formatValue(one, counter.name) : formatCount(one);
+  const title = counter.label + (peak ? `: peak ${print(peak[1])} at ${formatNs(peak[0])}` : "");
   return (
     <div class="track-label counter" role="listitem" style={props.style} title={title}>
       <span>
         {props.track.label}
         <br />
         <small>
-          {counter.name}{" "}
+          {metricTitle(counter.name)}{" "}
           {value === undefined || !Number.isFinite(value)
             ? known
               ? "no data"
               : "…"
-            : (time === undefined ? "max " : "") + formatCount(value)}
+            : (time === undefined ? "max " : "") + print(value)}
         </small>
       </span>
     </div>
@@ -265,6 +275,16 @@ function ThreadLabel(props: ThreadLabelProps) {
       </button>
       {track.thread.cost !== undefined && (
         <small class="track-cost">{formatValue(track.thread.cost, props.metric)}</small>
+      )}
+      {track.cutLevels > 0 && (
+        <button
+          class="link more-levels"
+          title="show all levels of calls"
+          aria-label={`${label}: show ${plural(track.cutLevels, "more level")}`}
+          onClick={() => props.onWhole(profile)}
+        >
+          {plural(track.cutLevels, "more level")}
+        </button>
       )}
       <span class="track-tools">
         {!track.isPinned && (

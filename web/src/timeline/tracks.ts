@@ -42,6 +42,7 @@ export interface ThreadTrack {
   name: string; // in its group
   index: number; // in its group, or among the pinned ones
   isOpen: boolean;
+  cutLevels: number; // of its calls, which the track has no room for
   isPinned: boolean;
   isInside: boolean; // of a group with a title
   top: number;
@@ -87,6 +88,7 @@ export const compareNaturally = (a: string, b: string): number => collator.compa
 const OPEN_ALL_MAX = 6; // threads
 const OPEN_SHARE = 0.6; // of the window, for the calls of one of many threads
 const QUIET_SHARE = 0.01; // of the cost of the busiest thread: one with less is quiet
+const OPEN_LEVELS = 16; // at least, where not all levels have room
 const OPEN_COST = 1 / 8; // of that of the busiest thread: one with less is closed at first
 const QUIET_MIN = 3; // fewer quiet threads are listed among the others
 
@@ -284,38 +286,53 @@ export interface Room {
   levelsOf: (profile: number) => number | undefined; // undefined: not known
 }
 
-const profilesOf = (threads: Thread[]) => new Set(threads.map(({ profile }) => profile));
+const WHOLE = Infinity; // levels of a track that is not cut
+
+const wholly = (threads: Thread[]) =>
+  new Map(threads.map(({ profile }): [number, number] => [profile, WHOLE]));
 
 // All of few threads are open, else the busiest one whose calls leave room for others; and of the others the busiest,
 // as long as the window has room for them beside the strips of all others. None that costs little beside the busiest.
-function openByRule(groups: Group[], heights: Heights, room: Room | null): Set<number> {
+// The busiest of those that are too deep is cut to the room that is left. The most levels of each open track.
+function openByRule(
+  groups: Group[],
+  heights: Heights,
+  room: Room | null,
+  below: number, // height of tracks that are no threads
+): Map<number, number> {
   const all = groups.filter((group) => !group.isQuiet).flatMap((group) => group.threads);
   const most = Math.max(0, ...all.map(costOf));
   const byCost = all
     .filter((thread) => costOf(thread) >= OPEN_COST * most)
     .sort((a, b) => costOf(b) - costOf(a) || b.samples - a.samples);
-  if (!room) return profilesOf(all.length <= OPEN_ALL_MAX ? byCost : byCost.slice(0, 1));
+  if (!room) return wholly(all.length <= OPEN_ALL_MAX ? byCost : byCost.slice(0, 1));
+  if (all.length === 1) return wholly(byCost);
   const more = ({ profile }: Thread) =>
     (room.levelsOf(profile) ?? Infinity) * heights.level - heights.strip;
   const isModest = (thread: Thread) =>
     room.height === 0 || more(thread) <= OPEN_SHARE * room.height;
-  // Of few threads, one with a deep recursion does not take the window of the others.
-  if (all.length <= OPEN_ALL_MAX)
-    return profilesOf(
-      byCost.filter((one) => all.length === 1 || more(one) === Infinity || isModest(one)),
-    );
-  const busiest = byCost.find(isModest) ?? byCost.find((one) => more(one) === Infinity);
-  if (!busiest) return new Set();
-  const open = new Set([busiest.profile]);
-  const others = byCost.filter((thread) => thread !== busiest);
+  const least = OPEN_LEVELS * heights.level - heights.strip;
+  const widest = room.height === 0 ? WHOLE : Math.max(least, OPEN_SHARE * room.height);
+  const levelsIn = (height: number) => Math.floor((height + heights.strip) / heights.level);
+  const open = new Map<number, number>();
   const heads = groups.filter((_, i) => hasHead(groups, i)).length;
   let left = room.height - all.length * (heights.gap + heights.strip) - heads * heights.group;
-  left -= more(busiest);
-  for (const thread of others) {
-    if (more(thread) > left) continue;
-    open.add(thread.profile);
-    left -= more(thread);
+  const add = (thread: Thread) => {
+    open.set(thread.profile, levelsIn(widest));
+    left -= Math.min(more(thread), widest);
+  };
+  // Of few threads, one with a deep recursion does not take the window of the others.
+  if (all.length <= OPEN_ALL_MAX)
+    byCost.filter((one) => more(one) === Infinity || isModest(one)).forEach(add);
+  else {
+    const busiest = byCost.find(isModest) ?? byCost.find((one) => more(one) === Infinity);
+    if (busiest) add(busiest);
+    for (const thread of busiest ? byCost : [])
+      if (!open.has(thread.profile) && more(thread) <= left) add(thread);
   }
+  const deep = byCost.find(({ profile }) => !open.has(profile));
+  const spare = Math.min(left - below, widest);
+  if (deep && spare >= least) open.set(deep.profile, levelsIn(spare));
   return open;
 }
 
@@ -337,10 +354,12 @@ export function layOut(
 ): Layout {
   const groups = groupThreads(threads, choice);
   const short = labelOf(threads);
-  const openThreads = openByRule(groups, heights, room);
+  const hasCpus = processors.length > 0 && choice.filter === "";
+  const areCpusShut = choice.shut.has(CPUS) !== processors.length > CPUS_OPEN_MAX;
+  const cpuHeight = heights.strip + CPU_GAP;
+  const heightOfCpus = heights.group + (areCpusShut ? 0 : processors.length * cpuHeight);
+  const openThreads = openByRule(groups, heights, room, hasCpus ? heightOfCpus : 0);
   const layout: Layout = { tracks: [], fixedHeight: 0, height: 0 };
-  const heightOf = (profile: number, isOpen: boolean) =>
-    heights.gap + (isOpen ? Math.max(1, levelsOf(profile)) * heights.level : heights.strip);
   const place = (track: Track) => {
     if (track.isFixed) {
       track.top = layout.fixedHeight;
@@ -357,18 +376,23 @@ export function layOut(
     index: number,
     isOpen: boolean,
     where: { isFixed: boolean; isInside: boolean },
-  ) =>
+  ) => {
+    const levels = Math.max(1, levelsOf(thread.profile));
+    const isChosen = where.isFixed || choice.opened.has(thread.profile);
+    const shown = isChosen ? levels : Math.min(levels, openThreads.get(thread.profile) ?? levels);
     place({
       kind: "thread",
       thread,
       name,
       index,
       isOpen,
+      cutLevels: isOpen ? levels - shown : 0,
       isPinned: where.isFixed,
       ...where,
       top: 0,
-      height: heightOf(thread.profile, isOpen),
+      height: heights.gap + (isOpen ? shown * heights.level : heights.strip),
     });
+  };
   choice.pinned.forEach((profile, index) => {
     const thread = threads.find((one) => one.profile === profile);
     if (!thread) return;
@@ -390,11 +414,10 @@ export function layOut(
       isFixed: false,
     });
   const placeProcessors = () => {
-    if (processors.length === 0 || choice.filter !== "") return;
-    const isShut = choice.shut.has(CPUS) !== processors.length > CPUS_OPEN_MAX;
-    placeTitle(CPUS, isShut);
-    for (const number of isShut ? [] : processors)
-      place({ kind: "cpu", number, top: 0, height: heights.strip + CPU_GAP, isFixed: false });
+    if (!hasCpus) return;
+    placeTitle(CPUS, areCpusShut);
+    for (const number of areCpusShut ? [] : processors)
+      place({ kind: "cpu", number, top: 0, height: cpuHeight, isFixed: false });
   };
   // Of several processes, what shares processors is seen first.
   const hasProcesses = groups.filter((_, i) => hasHead(groups, i)).length > 1;

@@ -1,11 +1,11 @@
 // A time axis.
 
-import { axisStep, formatTick } from "../format";
+import { formatTick, timeStep } from "../format";
 
 const LABELLED = 0.92; // of the width: the text of later marks would be cut
 
 export function TimeAxis(props: { begin: number; span: number; marks?: number }) {
-  const step = axisStep(props.span, props.marks ?? 8);
+  const step = timeStep(props.span, props.marks ?? 8);
   const marks = [];
   for (let at = Math.ceil(props.begin / step) * step; at < props.begin + props.span; at += step)
     marks.push(at);
