@@ -85,23 +85,28 @@ export function typicalMost(values: number[]): number {
   return Math.min(known[known.length - 1] ?? 0, FAR * median);
 }
 
-// The columns of a list, each with the unit of its largest value.
+// The columns of a list. Those of one metric, as self and total, have the unit of the largest value of all of them.
 function shownColumns(
   columns: Column[],
   others: FunctionRow[],
   wanted: [index: number, title: string, isOptional?: boolean][],
 ): Shown[] {
-  return wanted
-    .filter(([index]) => index >= 0)
-    .map(([index, title, isOptional = false]) => {
-      const column = columns[index];
-      const values = others.map(({ row }) => valueOf(columns, row, index) ?? 0);
-      const most = column?.isPercentile ? typicalMost(values) : Math.max(0, ...values);
-      const unit = column?.isPercentile
-        ? percentileUnit(column.resolution, "auto", most)
-        : columnUnit(column?.metric ?? "", most, "auto");
-      return { index, title: unit.unit ? `${title} (${unit.unit})` : title, isOptional, unit };
-    });
+  const known = wanted.filter(([index]) => index >= 0);
+  const valuesOf = (index: number) => others.map(({ row }) => valueOf(columns, row, index) ?? 0);
+  const ofMetric = (metric: string | undefined) =>
+    known
+      .map(([index]) => index)
+      .filter((index) => !columns[index]?.isPercentile && columns[index]?.metric === metric);
+  return known.map(([index, title, isOptional = false]) => {
+    const column = columns[index];
+    const most = column?.isPercentile
+      ? typicalMost(valuesOf(index))
+      : Math.max(0, ...ofMetric(column?.metric).flatMap(valuesOf));
+    const unit = column?.isPercentile
+      ? percentileUnit(column.resolution, "auto", most)
+      : columnUnit(column?.metric ?? "", most, "auto");
+    return { index, title: unit.unit ? `${title} (${unit.unit})` : title, isOptional, unit };
+  });
 }
 
 // A bar beside its number.

@@ -47,7 +47,7 @@ export function HotPath(props: { overview: Overview }) {
   return (
     <Card
       title="Hot path"
-      hint={`down while one callee has half${base ? `; total ${base}` : ""}${unit ? `, ${unit}` : ""}`}
+      hint={`while one callee has half${base ? `; total ${base}` : ""}${unit ? `\u00a0(${unit})` : ""}`}
     >
       <ol class="hot-path">
         {listedSteps(steps).map((step) =>

@@ -180,6 +180,7 @@ export function wallOf(info: Info, overview: Overview, states: States | null): n
 }
 
 const BUSY_MIN = 0.005; // less is printed as 0.00
+const MANY_CORES = 100; // busy ones are whole numbers
 
 // The processors that were busy, recording included, over the wall time; null where only corrected
 // costs are known, which are no part of the recorded wall time.
@@ -221,7 +222,7 @@ function factOfWall(info: Info, overview: Overview, states: States | null): Fact
   const busy = busyCores(info, overview, states);
   const used =
     busy !== null && busy >= BUSY_MIN
-      ? `, ${busy.toFixed(2)}${cores ? ` of ${cores}` : ""} cores busy`
+      ? `, ${busy < MANY_CORES ? busy.toFixed(2) : Math.round(busy)}${cores ? ` of ${cores}` : ""} cores busy`
       : "";
   return {
     value: all > 0 ? formatNs(all) : "unknown",
@@ -380,14 +381,24 @@ function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null 
   };
 }
 
+const HOT_SHARE = 0.05; // of all cost: no function with less is hot
+
 function noteOfHottest(overview: Overview): Note | null {
   const { columns, functions } = overview;
   const top = functions?.[0];
   if (!columns || !top) return null;
   const self = columnIndex(columns, overview.metric, "exclusive");
   const calls = top.row.values[columnIndex(columns, "calls", "exclusive")];
-  const share = formatPercent(top.row.values[self] ?? null, columns[self]?.total ?? null);
+  const cost = top.row.values[self] ?? null;
+  const whole = columns[self]?.total ?? null;
+  const share = formatPercent(cost, whole);
   if (share === "" || share === "0.0 %") return null;
+  if ((cost ?? 0) < HOT_SHARE * (whole ?? 0))
+    return {
+      subject: "",
+      text: `No function itself has more than ${share} of all ${metricTitle(overview.metric)}.`,
+      link: { title: "Flame graph", to: { v: "flame" } },
+    };
   return {
     subject: top.row.label,
     text: ` itself has ${share} of all ${metricTitle(overview.metric)}${calls ? ` in ${plural(calls, "call")}` : ""}.`,

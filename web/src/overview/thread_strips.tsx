@@ -4,6 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isDark } from "../shared/look/colors";
 import { formatNs, formatPercent, formatValue, isSeconds } from "../shared/format";
 import { useWidth } from "../shared/narrow";
+import { Cut } from "../shared/names/name";
 import { usePixels } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { parseNested, type NestedFrame, type NestedRow } from "../timeline/nested";
@@ -14,7 +15,10 @@ import { Card, Link } from "./card";
 import { shortLabels, THREAD_STATES, threadTimes, wallOf } from "./overview_model";
 
 const COLUMN_PX = 2;
-const LEAST_SHARE = 0.0005; // smaller ones are 0.0 %
+const LEAST_SHARE = 0.0005; // smaller ones would be 0.0 %
+
+const shareOf = (ran: number, wall: number): string =>
+  ran > 0 && ran < LEAST_SHARE * wall ? "< 0.1 %" : formatPercent(ran, wall);
 
 function Strip(props: { frame: NestedFrame; row: NestedRow; width: number; title: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -116,7 +120,7 @@ export function Threads(props: {
                     to={{ v: "top-down", t: String(profile) }}
                     title={`${full}: this thread alone`}
                   >
-                    {label}
+                    <Cut text={label} />
                   </Link>
                 </th>
                 <td ref={i === 0 ? element : null}>
@@ -127,11 +131,7 @@ export function Threads(props: {
                     <Strip frame={frame} row={row} width={width} title={`${full}: ${words}`} />
                   )}
                 </td>
-                <td class="number">
-                  {wall && ran >= LEAST_SHARE * wall
-                    ? formatPercent(ran, wall)
-                    : formatValue(ran, metric)}
-                </td>
+                <td class="number">{wall ? shareOf(ran, wall) : formatValue(ran, metric)}</td>
               </tr>
             );
           })}

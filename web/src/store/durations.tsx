@@ -6,6 +6,7 @@ import { useAnswer } from "../shared/use_answer";
 import type { TraceList } from "../../generated/answers";
 import { HeatMap } from "./heat_map";
 import { useLive } from "./live";
+import { NoMatches } from "./no_matches";
 import { Scatter } from "./scatter";
 
 const DOTS_MAX = 5000;
@@ -18,6 +19,6 @@ export function Durations(props: { path: string; state: State }) {
     useLive(props.state),
   );
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  if (value.count === 0) return <p class="status">no matches</p>;
+  if (value.count === 0) return <NoMatches state={props.state} />;
   return value.count > DOTS_MAX ? <HeatMap {...props} /> : <Scatter {...props} />;
 }

@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { formatNs } from "../shared/format";
+import { formatCount, formatNs } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
 import { useAnswer } from "../shared/use_answer";
 import type { Histogram } from "../../generated/answers";
 import { perSecond, share } from "./operations_model";
-import { PlotFrame } from "./plot_frame";
+import { PlotFrame, valueMarks } from "./plot_frame";
 import { printClock, withTimes } from "./query_text";
 import { Bars } from "./store_histogram";
 import { search } from "./store_search";
@@ -125,14 +125,7 @@ export function Latencies(props: {
         {props.children}
       </figcaption>
       <div class="latency-plots">
-        <PlotFrame
-          {...frame}
-          values={[
-            [formatNs(most), 0],
-            [formatNs(most / 2), 0.5],
-            ["0", 1],
-          ]}
-        >
+        <PlotFrame {...frame} values={valueMarks(most, formatNs)}>
           <svg
             {...box}
             role="img"
@@ -152,11 +145,7 @@ export function Latencies(props: {
         </PlotFrame>
         <PlotFrame
           {...frame}
-          values={[
-            [`${perSecond(busiest, value.step)}/s`, 0],
-            [`${perSecond(busiest / 2, value.step)}/s`, 0.5],
-            ["0", 1],
-          ]}
+          values={valueMarks((busiest * 1e9) / value.step, (rate) => `${formatCount(rate)}/s`)}
         >
           <svg
             {...box}

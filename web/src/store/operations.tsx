@@ -10,6 +10,7 @@ import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/v
 import type { Group, Groups } from "../../generated/answers";
 import { Latencies } from "./latencies";
 import { useLive } from "./live";
+import { NoMatches } from "./no_matches";
 import {
   inUnit,
   operationQuery,
@@ -87,7 +88,7 @@ export function Operations(props: Props) {
     turn,
   );
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  if (value.groups.length === 0) return <p class="status">no matches</p>;
+  if (value.groups.length === 0) return <NoMatches state={state} />;
   const by = COLUMNS.some((column) => column.name === state.sort) ? (state.sort ?? "") : "total";
   const isAscending = isOn(state, "rev");
   const list = sortOperations(value.groups, by, isAscending);

@@ -1,10 +1,25 @@
 // A plot over time: values at the left with lines across, a clock below.
 
 import type { ComponentChildren } from "preact";
+import { axisStep } from "../shared/format";
 import { ClockAxis, clockMarks } from "./clock_axis";
 
+type ValueMark = [text: string, share: number]; // share: from the top, 0 to 1
+
+const VALUES = 4;
+
+// Marks at zero and at round values up to `most`, which is at the top.
+export function valueMarks(most: number, print: (value: number) => string, least = 0): ValueMark[] {
+  const step = Math.max(least, axisStep(most, VALUES));
+  const count = Math.floor(most / step);
+  return Array.from({ length: count + 1 }, (_, i): ValueMark => {
+    const value = (count - i) * step;
+    return [value === 0 ? "0" : print(value), 1 - value / most];
+  });
+}
+
 interface Props {
-  values: [text: string, share: number][]; // share: from the top, 0 to 1
+  values: ValueMark[];
   first: bigint;
   last: bigint;
   marks: number; // of the time, about

@@ -10,6 +10,7 @@ import type { TraceList, TraceRow } from "../../generated/answers";
 import { Brush } from "./durations_brush";
 import { durationScale, nearestTrace, roundDurations, type Scale } from "./durations_model";
 import { useLive } from "./live";
+import { NoMatches } from "./no_matches";
 import { PlotFrame } from "./plot_frame";
 import { printTime } from "./query_text";
 import { Service, useServiceColor, type ServiceColor } from "./service_colors";
@@ -70,7 +71,7 @@ export function Scatter(props: Props) {
     [traces],
   );
   if (!isLoaded) return <p class="status">{error ?? "loading…"}</p>;
-  if (traces.length === 0) return <p class="status">no matches</p>;
+  if (traces.length === 0) return <NoMatches state={props.state} />;
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (by !== 0) setAt(Math.min(traces.length - 1, Math.max(0, at + by)));

@@ -7,7 +7,7 @@ import { flag, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import type { Histogram } from "../../generated/answers";
 import { useLive } from "./live";
-import { PlotFrame } from "./plot_frame";
+import { PlotFrame, valueMarks } from "./plot_frame";
 import { printClock, withTimes, withoutTimes } from "./query_text";
 import { search } from "./store_search";
 
@@ -76,10 +76,7 @@ export function TimeHistogram(props: Props) {
   return (
     <figure class="histogram">
       <PlotFrame
-        values={[
-          [formatCount(most), 0],
-          ["0", 1],
-        ]}
+        values={valueMarks(most, formatCount, 1)}
         first={timeAt(0)}
         last={timeAt(count)}
         marks={isNarrow ? 3 : 8}

@@ -9,6 +9,7 @@ import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 import type { SpanList, SpanRow, TraceList, TraceRow } from "../../generated/answers";
 import { useLive } from "./live";
+import { NoMatches } from "./no_matches";
 import { printTime } from "./query_text";
 import { useServiceColor, type ServiceColor } from "./service_colors";
 import { openTrace } from "./trace_model";
@@ -214,7 +215,7 @@ export function Results(props: Props) {
   };
   if (pages.count === null || pages.error)
     return <p class="status">{pages.error ? "" : "loading…"}</p>;
-  if (pages.count === 0) return <p class="status">no matches</p>;
+  if (pages.count === 0) return <NoMatches state={state} />;
   // The unit of the first rows is that of all, so that it does not change while scrolling.
   const first = Array.from({ length: FIRST_ROWS }, (_, i) => pages.at(i)?.duration ?? 0);
   const most = Math.max(1, ...first);

@@ -156,7 +156,7 @@ export interface ShownColumn {
   column: TreeColumn;
   index: number;
   unit: ColumnUnit;
-  end: number; // of the bar of a difference
+  end: number; // of the bar of a difference; of other bars 0: the whole
   // Of a column of all time: those of the same side with its parts in which threads were blocked and pre-empted.
   waits: [blocked: number, preempted: number] | null;
 }
@@ -173,7 +173,7 @@ export function shownColumns(
   columns: TreeColumn[],
   layout: { hidden: Set<string>; order: string[]; mode: UnitMode },
   most: number[] = [], // the largest value of each, about
-  ends: number[] = [], // the largest difference of each, of the rows that are shown
+  ends: number[] = [], // the values of the longest bars; 0: the whole
 ): ShownColumn[] {
   const place = (column: Column) => {
     const at = layout.order.indexOf(column.name);
@@ -313,6 +313,7 @@ function Value(props: { row: Row; shown: ShownColumn; bars: Bars }) {
   const { column, unit } = shown;
   const value = values[shown.index] ?? null;
   const isPart = hasShare(column);
+  const widest = shown.end || column.total;
   const [blocked, preempted] = (shown.waits ?? []).map((at) => values[at] ?? 0);
   return (
     <>
@@ -338,10 +339,10 @@ function Value(props: { row: Row; shown: ShownColumn; bars: Bars }) {
                   key={state}
                   class={`state-${state}`}
                   title={`${state} ${formatValue(part, column.metric)}`}
-                  style={{ width: `${share(part, column.total) * 100}%` }}
+                  style={{ width: `${share(part, widest) * 100}%` }}
                 />
               ))
-            : value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}
+            : value !== null && <i style={{ width: `${share(value, widest) * 100}%` }} />}
         </span>
       )}
       <span>{unit.print(value)}</span>

@@ -128,7 +128,20 @@ export function TreeView(props: TreeProps) {
     }
   };
   const hasDifferences = tree.columns.some(({ form }) => form === "signed");
-  const ends = hasDifferences ? endsOf(openNodes(tree.top).map(({ row }) => row)) : [];
+  // A side names the first column of that side.
+  const sortedBy =
+    (sort.column === ""
+      ? tree.columns[0]
+      : tree.columns.find(({ name, side }) => sort.column === name || sort.column === side)
+    )?.name ?? "";
+  // The parts of a list may all be small: its first row has the longest bar.
+  const top = lineAt(tree.top, 0);
+  const isLed = (isList || props.startsClosed) && !sort.isReversed && top && "node" in top;
+  const ends = hasDifferences
+    ? endsOf(openNodes(tree.top).map(({ row }) => row))
+    : tree.columns.map(({ name }, i) =>
+        isLed && name === sortedBy ? (top.node.row.values[i] ?? 0) : 0,
+      );
   const shown = shownColumns(tree.columns, layout, tree.most, ends);
   const listNodes = (what: CopyWhat): Node[] =>
     what === "table"
@@ -142,12 +155,6 @@ export function TreeView(props: TreeProps) {
   const line = selected ? lineOf(selected) : -1;
   // Rows that are opened for other matches move the current one.
   const isMatch = (search?.at ?? -1) >= 0;
-  // A side names the first column of that side.
-  const sortedBy =
-    (sort.column === ""
-      ? tree.columns[0]
-      : tree.columns.find(({ name, side }) => sort.column === name || sort.column === side)
-    )?.name ?? "";
   const names = nameColumn(shown, frame.width, isList, isList || props.startsClosed);
   return (
     <div class="tree-frame" ref={frame.element}>

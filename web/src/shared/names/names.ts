@@ -38,6 +38,19 @@ export function shorten(name: string, max: number): string {
   return `${folded.slice(0, head)}…${folded.slice(folded.length - (max - 1 - head))}`;
 }
 
+const TAIL_MAX = 10; // letters
+const TAIL_MIN = 4;
+
+// A text in two parts, of which the first one may be cut: "copy_folio_from_iter_" and "atomic". The second one begins
+// with a word where that leaves it neither long nor short.
+export function splitTail(text: string): { head: string; tail: string } {
+  if (text.length <= TAIL_MAX) return { head: "", tail: text };
+  const tail = text.slice(-TAIL_MAX);
+  const word = /^.*?((?<=[_\W])[^_\W]|(?<=[a-z])[A-Z])/.exec(tail)?.[0].length ?? 1;
+  const at = TAIL_MAX - word + 1 < TAIL_MIN ? 0 : word - 1;
+  return { head: text.slice(0, text.length - TAIL_MAX + at), tail: tail.slice(at) };
+}
+
 // Where a name can be cut: "std::map<int>::", "at", "(int const&)"; "com.example.", "Dao.query", "".
 export function splitName(name: string): { scope: string; last: string; rest: string } {
   const folded = foldTemplates(name);
@@ -83,8 +96,10 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
   return cached(widths, text, () => context.measureText(text).width);
 }
 
-// What a box has room for: the name, else without namespaces and arguments, else its beginning; ""
-// where nothing legible remains.
+const MIDDLE_MIN = 8; // letters: fewer have no room for a beginning and an end
+
+// What a box has room for: the name, else without namespaces and arguments, else its beginning and its end, or of a
+// few letters the beginning; "" where nothing legible remains.
 export function fitName(context: CanvasRenderingContext2D, given: string, width: number): string {
   const name = printable(given);
   if (widthOf(context, name) <= width) return name;
@@ -92,7 +107,10 @@ export function fitName(context: CanvasRenderingContext2D, given: string, width:
   const size = widthOf(context, bare);
   if (size <= width) return bare;
   let letters = Math.min(bare.length - 1, Math.floor((width / size) * bare.length));
-  const cut = () => `${bare.slice(0, letters).trimEnd()}…`;
+  const cut = () => {
+    const end = letters < MIDDLE_MIN ? 0 : letters >> 1;
+    return `${bare.slice(0, letters - end).trimEnd()}…${bare.slice(bare.length - end)}`;
+  };
   while (letters > 1 && widthOf(context, cut()) > width) letters--;
   return letters < 2 ? "" : cut();
 }
