@@ -131,33 +131,49 @@ static bool take_alloc(struct cn_sample_collector *c, struct cn_inside_slot *slo
 }
 
 /* Of a slot that is in the memory of the sampler: what is there in any case, the frames of an
- * interpreter if there are any, and the copy of the stack. */
+ * interpreter if there are any, without unused words, and the copy of the stack. */
 enum {
     SLOT_HEAD_LEN = offsetof(struct cn_inside_slot, walk),
-    SLOT_FRAMES_LEN = sizeof(struct cn_frame_walk),
+    SLOT_FOUND_LEN = sizeof(struct cn_frames_found), /* the words follow it */
 };
 
 void cn_collector_add_inside(struct cn_rings *rings, const struct cn_inside_slot *slot)
 {
-    const uint8_t *bytes = (const uint8_t *)slot;
-    struct cn_text record = {0};
-    size_t len = slot->copy_len;
+    size_t copy_len = slot->copy_len <= CN_INSIDE_COPY_MAX ? slot->copy_len : 0;
+    size_t words = slot->walk.found.word_count, found_len = 0;
 
-    cn_text_fill(&record, '\0', HEAD_LEN);
-    cn_u32_put((uint8_t *)record.chars, CN_COLLECT_SLOT);
-    cn_text_add(&record, (const char *)bytes, SLOT_HEAD_LEN);
-    if (slot->has_frames)
-        cn_text_add(&record, (const char *)&slot->walk, SLOT_FRAMES_LEN);
-    if (len <= CN_INSIDE_COPY_MAX)
-        cn_text_add(&record, (const char *)slot->copy, len);
-    cn_rings_add(rings, (const uint8_t *)record.chars, record.len, slot->time_ns);
-    cn_text_done(&record);
+    if (slot->has_frames && words <= CN_FRAME_WORDS_MAX)
+        found_len = SLOT_FOUND_LEN + words * sizeof(slot->walk.words[0]);
+    uint8_t *at = cn_rings_room(rings, HEAD_LEN + SLOT_HEAD_LEN + found_len + copy_len,
+                                slot->time_ns);
+    memset(at, 0, HEAD_LEN);
+    cn_u32_put(at, CN_COLLECT_SLOT);
+    memcpy(at + HEAD_LEN, (const void *)slot, SLOT_HEAD_LEN);
+    at += HEAD_LEN + SLOT_HEAD_LEN;
+    memcpy(at, (const uint8_t *)slot + offsetof(struct cn_inside_slot, walk.found),
+           found_len);
+    memcpy(at + found_len, slot->copy, copy_len);
+}
+
+/* Frames of a slot in a record; false if they are not whole. */
+static bool take_found(struct cn_bytes *rest, struct cn_frame_walk *out)
+{
+    struct cn_bytes found, words;
+
+    if (!cn_bytes_take(rest, SLOT_FOUND_LEN, &found))
+        return false;
+    memcpy(&out->found, found.ptr, found.len);
+    if (out->found.word_count > CN_FRAME_WORDS_MAX ||
+        !cn_bytes_take(rest, out->found.word_count * sizeof(out->words[0]), &words))
+        return false;
+    memcpy(out->words, words.ptr, words.len);
+    return true;
 }
 
 bool cn_collector_take_slot(struct cn_sample_collector *c, struct cn_bytes rest,
                             struct cn_error *err)
 {
-    struct cn_bytes head, frames = {0}, copy;
+    struct cn_bytes head, copy;
 
     if (!c->slot)
         c->slot = cn_alloc(1, sizeof(*c->slot));
@@ -165,12 +181,10 @@ bool cn_collector_take_slot(struct cn_sample_collector *c, struct cn_bytes rest,
         !cn_bytes_take(&rest, SLOT_HEAD_LEN, &head))
         return true;
     memcpy((void *)c->slot, head.ptr, head.len);
-    if ((c->slot->has_frames && !cn_bytes_take(&rest, SLOT_FRAMES_LEN, &frames)) ||
+    if ((c->slot->has_frames && !take_found(&rest, &c->slot->walk)) ||
         c->slot->copy_len > CN_INSIDE_COPY_MAX ||
         !cn_bytes_take(&rest, c->slot->copy_len, &copy))
         return true;
-    if (frames.len > 0)
-        memcpy(&c->slot->walk, frames.ptr, frames.len);
     memcpy(c->slot->copy, copy.ptr, copy.len);
     return cn_collector_take_inside(c, c->slot, err);
 }

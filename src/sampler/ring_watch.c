@@ -33,7 +33,8 @@ static bool run(void *arg, const struct cn_progress *progress, struct cn_error *
     for (;;) {
         bool is_any = false;
 
-        int count = poll(watch->polled, (nfds_t)watch->count, watch->every_ms);
+        int count = poll(watch->polled, (nfds_t)watch->count,
+                         watch->every_ms ? *watch->every_ms : -1);
         if (count == 0)
             cn_rings_empty(watch->rings);
         if (count <= 0)
@@ -52,7 +53,7 @@ static bool run(void *arg, const struct cn_progress *progress, struct cn_error *
 }
 
 void cn_ring_watch_start(struct cn_ring_watch *watch, struct cn_rings *rings, int also,
-                         int every_ms)
+                         const _Atomic int *every_ms)
 {
     struct cn_error ignored = {0};
 

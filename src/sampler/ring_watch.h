@@ -19,16 +19,16 @@ struct cn_ring_watch {
     struct cn_rings *rings;
     struct pollfd *polled; /* the first one says when to end */
     size_t count;
-    int every_ms;
+    const _Atomic int *every_ms;
     struct cn_job_group group;
     struct cn_job job;
 };
 
 /* `also` becomes readable as a ring does; -1: there is none. Rings are emptied at least every
- * `every_ms`; -1: when one is half full. Without a thread, they are only emptied when they are
+ * `*every_ms`, which may change; NULL: when one is half full. Without a thread, they are only emptied when they are
  * read. */
 void cn_ring_watch_start(struct cn_ring_watch *watch, struct cn_rings *rings, int also,
-                         int every_ms);
+                         const _Atomic int *every_ms);
 void cn_ring_watch_stop(struct cn_ring_watch *watch); /* a zeroed one is fine */
 
 #endif

@@ -308,8 +308,7 @@ void cn_rings_set_fill(struct cn_rings *rings, void (*fill)(void *arg), void *ar
 }
 
 /* Added records have a head of their own: length and time. */
-void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
-                  uint64_t time_ns)
+uint8_t *cn_rings_room(struct cn_rings *rings, size_t len, uint64_t time_ns)
 {
     size_t padded = (size_t)cn_align_up(len, 8);
     uint8_t *at = room_in(&rings->taken[rings->count], ADDED_HEAD_LEN + padded);
@@ -317,7 +316,13 @@ void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
     rings->taken_len += ADDED_HEAD_LEN + padded;
     cn_u64_put(at, len);
     cn_u64_put(at + 8, time_ns);
-    memcpy(at + ADDED_HEAD_LEN, record, len);
+    return at + ADDED_HEAD_LEN;
+}
+
+void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
+                  uint64_t time_ns)
+{
+    memcpy(cn_rings_room(rings, len, time_ns), record, len);
 }
 
 /* List the records of a ring. Times within a ring never run backwards, so that what is not

@@ -146,7 +146,9 @@ void cn_rings_set_fill(struct cn_rings *rings, void (*fill)(void *arg), void *ar
  * thread. */
 void cn_rings_empty(struct cn_rings *rings);
 
-/* Add a record that did not come through a ring; it is copied. Only for `fill`. */
+/* Add a record that did not come through a ring: copied, or written by the caller before the next
+ * one is added. Only for `fill`. */
+uint8_t *cn_rings_room(struct cn_rings *rings, size_t len, uint64_t time_ns);
 void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
                   uint64_t time_ns);
 

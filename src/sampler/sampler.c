@@ -42,7 +42,6 @@ enum {
     START_WAIT_MS =
         5, /* in the first second, in which processes and their code are met */
     TIMERS_WAIT_MS = 10,
-    ALLOCATIONS_WAIT_MS = 2,
     FLUSH_NS = 200000000,
     REFRESH_NS = 100000000,
     LATE_NS = 1000000, /* records may appear in a ring this long after their time */
@@ -354,7 +353,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
     if (!s->timers.library)
         cn_ring_watch_start(&s->watch, &s->rings,
                             s->in_kernel.kernel ? cn_kernel_fd(s->in_kernel.kernel) : -1,
-                            s->timers.shared ? ALLOCATIONS_WAIT_MS : -1);
+                            s->timers.shared ? &s->timers.wait_ms : NULL);
     return !s->options->has_ranges ||
            cn_sample_gpu_ask_ranges(&s->gpu, &s->collector, err);
 }
@@ -472,7 +471,8 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
 static int patience_ms(const struct sampling *s)
 {
     uint64_t end_ns = s->start_ns + s->options->duration_ns, now_ns = cn_clock_ns();
-    int wait_ms = s->timers.shared ? TIMERS_WAIT_MS
+    int wait_ms = s->timers.library  ? TIMERS_WAIT_MS
+                  : s->timers.shared ? CN_TIMERS_WAIT_MAX_MS
                   : s->options->has_io || now_ns - s->start_ns < 1000000000ULL
                       ? START_WAIT_MS
                       : WAIT_MS;

@@ -37,6 +37,8 @@ bool cn_timers_open(struct cn_timers *timers, uint64_t period_ns, uint64_t inter
     timers->shared->magic = CN_INSIDE_MAGIC;
     timers->shared->period_ns = (uint32_t)period_ns;
     timers->shared->interval = interval;
+    timers->shared->slot_count = CN_INSIDE_FIRST_SLOTS;
+    timers->wait_ms = CN_TIMERS_WAIT_MIN_MS;
     (void)snprintf(timers->path, sizeof(timers->path), "/proc/%d/fd/%d", (int)getpid(),
                    timers->fd);
     return true;
@@ -61,21 +63,49 @@ static int by_time(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-enum { WHOLE_NS = 100000000 };
+enum {
+    SLOTS_WHOLE_NS = 100000000,
+    RELEASES_WHOLE_NS = 1000000000, /* it takes 30 us to look at all */
+    FULL_PART = 8,                  /* of the slots may be full when they are moved */
+};
 
 /* Entries are taken in turn. One that is still filled is looked at again. */
 static void begin_scan(struct cn_inside_scan *scan, const _Atomic uint32_t *next,
-                       uint32_t count, uint32_t *first, uint32_t *end)
+                       uint32_t count, uint64_t whole_ns, uint32_t *first, uint32_t *end)
 {
     uint64_t now_ns = cn_clock_ns();
     uint32_t last = atomic_load_explicit(next, memory_order_relaxed);
-    bool is_whole = last - scan->at > count || now_ns - scan->whole_ns >= WHOLE_NS;
+    bool is_whole = last - scan->at > count || count != scan->count ||
+                    now_ns - scan->whole_ns >= whole_ns;
 
     *first = is_whole ? last - count : scan->at;
     *end = last;
     scan->at = last;
+    scan->count = count;
+    scan->now_ns = now_ns;
     if (is_whole)
         scan->whole_ns = now_ns;
+}
+
+/* How many there are. */
+static uint32_t begin_slots(struct cn_timers *timers, uint32_t *first, uint32_t *end)
+{
+    uint32_t count = cn_inside_slot_count(timers->shared);
+
+    begin_scan(&timers->slots, &timers->shared->next, count, SLOTS_WHOLE_NS, first, end);
+    return count;
+}
+
+/* Until a part of all slots is full, at the rate of the last time. */
+static int wait_ms(uint32_t taken, uint64_t passed_ns)
+{
+    uint64_t ms = CN_TIMERS_WAIT_MAX_MS;
+
+    if (taken > 0)
+        ms = passed_ns * (CN_INSIDE_SLOTS / FULL_PART) / taken / 1000000;
+    return ms < CN_TIMERS_WAIT_MIN_MS   ? CN_TIMERS_WAIT_MIN_MS
+           : ms > CN_TIMERS_WAIT_MAX_MS ? CN_TIMERS_WAIT_MAX_MS
+                                        : (int)ms;
 }
 
 static void look_again(struct cn_inside_scan *scan, uint32_t at)
@@ -101,9 +131,9 @@ bool cn_timers_read(struct cn_timers *timers,
     bool ok = true;
     uint32_t at, end;
 
-    begin_scan(&timers->slots, &timers->shared->next, CN_INSIDE_SLOTS, &at, &end);
+    uint32_t slot_count = begin_slots(timers, &at, &end);
     for (; at != end; at++) {
-        struct cn_inside_slot *slot = &timers->shared->slots[at % CN_INSIDE_SLOTS];
+        struct cn_inside_slot *slot = &timers->shared->slots[at % slot_count];
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
 
         if (state == CN_INSIDE_FULL) {
@@ -127,9 +157,12 @@ void cn_timers_move(struct cn_timers *timers,
 {
     uint32_t at, end;
 
-    begin_scan(&timers->slots, &timers->shared->next, CN_INSIDE_SLOTS, &at, &end);
+    uint64_t before_ns = timers->slots.now_ns;
+    uint32_t before = timers->slots.at, slot_count = begin_slots(timers, &at, &end);
+
+    timers->wait_ms = wait_ms(end - before, timers->slots.now_ns - before_ns);
     for (; at != end; at++) {
-        struct cn_inside_slot *slot = &timers->shared->slots[at % CN_INSIDE_SLOTS];
+        struct cn_inside_slot *slot = &timers->shared->slots[at % slot_count];
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
 
         if (state == CN_INSIDE_FILLING) {
@@ -154,8 +187,8 @@ bool cn_timers_read_releases(struct cn_timers *timers,
 {
     uint32_t at, end;
 
-    begin_scan(&timers->releases, &timers->shared->next_release, CN_INSIDE_RELEASES, &at,
-               &end);
+    begin_scan(&timers->releases, &timers->shared->next_release, CN_INSIDE_RELEASES,
+               RELEASES_WHOLE_NS, &at, &end);
     for (; at != end; at++) {
         struct cn_inside_release *release =
             &timers->shared->releases[at % CN_INSIDE_RELEASES];

@@ -12,14 +12,17 @@
 
 #include "base/error.h"
 
+/* Between looks at the samples of allocations: within the time that a program waits for room. */
+enum { CN_TIMERS_WAIT_MIN_MS = 2, CN_TIMERS_WAIT_MAX_MS = 20 };
+
 struct cn_frame_table;
 struct cn_inside_release;
 struct cn_inside_slot;
 
 /* What of a list is looked at: what was taken since the last time, and all of it now and then. */
 struct cn_inside_scan {
-    uint32_t at;
-    uint64_t whole_ns; /* when all was looked at */
+    uint32_t at, count;        /* entries in use the last time */
+    uint64_t now_ns, whole_ns; /* when it was looked at, and all of it */
 };
 
 struct cn_timers {
@@ -29,6 +32,7 @@ struct cn_timers {
     char *library;        /* that samples by signals; NULL: none does */
     char *memory_library; /* that samples allocations; NULL: none does */
     uint64_t alloc_count; /* samples of allocations that were read */
+    _Atomic int wait_ms;  /* until slots are to be moved again */
     struct cn_inside_scan slots, releases;
 };
 

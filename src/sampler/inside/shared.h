@@ -21,8 +21,9 @@
 #define CN_INSIDE_MEMORY_ENV     "CAIRN_MEMORY"
 
 enum {
-    CN_INSIDE_MAGIC = 0x73616d34,
+    CN_INSIDE_MAGIC = 0x73616d35,
     CN_INSIDE_SLOTS = 1024,
+    CN_INSIDE_FIRST_SLOTS = 64, /* in use at the start: the fewer, the fewer pages */
     CN_INSIDE_RELEASES = 1 << 14,
     CN_INSIDE_COPY_MAX = 60 << 10,
     CN_INSIDE_REGISTERS = 33,
@@ -121,8 +122,9 @@ struct cn_inside_table {
 struct cn_inside_shared {
     uint32_t magic;
     uint32_t period_ns;
-    uint64_t interval;     /* bytes between samples of allocations; 0: none */
-    _Atomic uint32_t next; /* slot */
+    uint64_t interval;           /* bytes between samples of allocations; 0: none */
+    _Atomic uint32_t next;       /* slot */
+    _Atomic uint32_t slot_count; /* in use; doubled when all are full */
     _Atomic uint32_t next_release;
     _Atomic uint32_t is_over;
     _Atomic uint32_t notes;
@@ -137,5 +139,13 @@ struct cn_inside_shared {
     struct cn_inside_table tables[CN_INSIDE_TABLES];
     struct cn_inside_slot slots[CN_INSIDE_SLOTS];
 };
+
+/* Slots that are in use, whatever a program has written there. */
+static inline uint32_t cn_inside_slot_count(struct cn_inside_shared *shared)
+{
+    uint32_t count = atomic_load_explicit(&shared->slot_count, memory_order_relaxed);
+
+    return count > 0 && count < CN_INSIDE_SLOTS ? count : CN_INSIDE_SLOTS;
+}
 
 #endif

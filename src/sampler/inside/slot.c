@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE_LEN = 4096, WAIT_NS = 100000, WAITS = 100 };
+enum { PAGE_LEN = 4096, WAIT_NS = 100000, WAITS = 200 };
 
 /* Memory of this process as it is at the moment, through blocks of the slot: what is not there is
  * no fault. */
@@ -29,11 +29,24 @@ static _Thread_local uint64_t known_state; /* of an interpreter */
 static struct cn_inside_slot *take_next(void)
 {
     uint32_t at = atomic_fetch_add_explicit(&cn_inside->next, 1, memory_order_relaxed);
-    struct cn_inside_slot *slot = &cn_inside->slots[at % CN_INSIDE_SLOTS];
-    uint32_t state = CN_INSIDE_FREE;
+    uint32_t count = cn_inside_slot_count(cn_inside), state = CN_INSIDE_FREE;
+    struct cn_inside_slot *slot = &cn_inside->slots[at % count];
 
-    return atomic_compare_exchange_strong(&slot->state, &state, CN_INSIDE_FILLING) ? slot
-                                                                                   : NULL;
+    if (atomic_compare_exchange_strong(&slot->state, &state, CN_INSIDE_FILLING))
+        return slot;
+    if (count < CN_INSIDE_SLOTS)
+        (void)atomic_compare_exchange_strong(&cn_inside->slot_count, &count, 2 * count);
+    return NULL;
+}
+
+/* With as many slots as it takes. */
+static struct cn_inside_slot *take_any(void)
+{
+    struct cn_inside_slot *slot = take_next();
+
+    for (uint32_t i = CN_INSIDE_FIRST_SLOTS; !slot && i < CN_INSIDE_SLOTS; i *= 2)
+        slot = take_next();
+    return slot;
 }
 
 /* All slots were full for some time: cairn may have been killed. */
@@ -57,7 +70,7 @@ static struct cn_inside_slot *wait_for_slot(void)
 
 struct cn_inside_slot *cn_inside_take(uint32_t kind)
 {
-    struct cn_inside_slot *slot = take_next();
+    struct cn_inside_slot *slot = take_any();
     struct timespec now;
 
     if (!slot && kind == CN_INSIDE_ALLOC)
