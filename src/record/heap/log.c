@@ -33,12 +33,15 @@ static uint64_t place_of(uint64_t kind, uint64_t address)
            kind << CN_MEMORY_KIND_AT;
 }
 
-/* The time of what has happened: the processor may read its counter earlier. */
-static uint64_t time_after(const struct cn_rec_thread *self)
+/* The time of what has happened: the processor may read its counter earlier. That of a free is read
+ * before it, and x86_64 lets no later store be seen before the counter is read. */
+static inline uint64_t time_of(const struct cn_rec_thread *self, bool is_after)
 {
 #if defined(__x86_64__)
-    __asm__ volatile("lfence" ::: "memory");
+    if (is_after)
+        __asm__ volatile("lfence" ::: "memory");
 #else
+    (void)is_after;
     __asm__ volatile("isb" ::: "memory");
 #endif
     return cn_rec_now(self);
@@ -63,14 +66,15 @@ static bool advance(struct cn_rec_heap *heap, uint64_t from, uint64_t to)
 
 /* Claim the next slot and store the time there. A handler that runs after the time was read takes the
  * slot, and another time is read: times ascend. */
-static uint8_t *claim(struct cn_rec_thread *self, struct cn_rec_heap *heap)
+static inline uint8_t *claim(struct cn_rec_thread *self, struct cn_rec_heap *heap,
+                             bool is_after)
 {
     uint64_t at, time_ns;
 
     heap->depth++;
     do {
         at = heap->reserved;
-        time_ns = time_after(self);
+        time_ns = time_of(self, is_after);
     } while (!advance(heap, at, at + LEN));
     uint8_t *slot = heap->ring + (at & heap->mask);
     cn_u64_put(slot, time_ns);
@@ -91,7 +95,7 @@ static void publish(struct cn_rec_heap *heap)
 static void store(struct cn_rec_thread *self, struct cn_rec_heap *heap, uint64_t place,
                   uint64_t size, uint64_t usable_size)
 {
-    uint8_t *slot = claim(self, heap);
+    uint8_t *slot = claim(self, heap, place >> CN_MEMORY_KIND_AT != CN_MEMORY_FREE);
 
     cn_u64_put(slot + 8, place);
     cn_u64_put(slot + 16, size);
@@ -222,7 +226,7 @@ uint8_t *cn_rec_heap_reserve(void)
 {
     struct cn_rec_thread *self = state == ON && cn_rec_quiet == 0 ? ready() : NULL;
 
-    return self ? claim(self, &cn_rec_wiped(self)->heap) : NULL;
+    return self ? claim(self, &cn_rec_wiped(self)->heap, false) : NULL;
 }
 
 void cn_rec_heap_complete(uint8_t *slot, uint64_t kind, uintptr_t address,

@@ -96,14 +96,6 @@ void cn_rec_restore_signals(const uint64_t *before)
                                   0, sizeof(*before), 0, 0);
 }
 
-uint64_t cn_rec_now(const struct cn_rec_thread *self)
-{
-    if (!cn_rec_process.shared->has_counter)
-        return cn_rec_clock_monotonic_ns();
-    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
-           self->clock_base_ns;
-}
-
 /* What a structure has from its first use on. It is complete before it is in the list. The
  * sentinel is never written again. */
 static bool set_up(struct cn_rec_thread *thread)
@@ -403,9 +395,4 @@ struct cn_rec_thread *cn_rec_thread_ready(void)
     struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
 
     return self && !self->is_off && cn_rec_thread_is_ours(self) ? self : NULL;
-}
-
-bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
-{
-    return !(self->is_shared || self->is_forking) || self->tid == cn_rec_tid();
 }

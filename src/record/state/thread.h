@@ -11,9 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/clock.h"
 #include "record/layout.h"
+#include "record/process.h"
 #include "record/shared.h"
 #include "record/state/lock.h"
+#include "record/syscalls.h"
 
 /* A frame: an open call. */
 struct cn_rec_frame {
@@ -251,7 +254,13 @@ void cn_rec_heap_end(struct cn_rec_thread *self) __attribute__((weak));
 void cn_rec_thread_release(struct cn_rec_thread *thread);
 
 /* The current time in nanoseconds. */
-uint64_t cn_rec_now(const struct cn_rec_thread *self);
+static inline uint64_t cn_rec_now(const struct cn_rec_thread *self)
+{
+    if (!cn_rec_process.shared->has_counter)
+        return cn_rec_clock_monotonic_ns();
+    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
+           self->clock_base_ns;
+}
 
 /* The word of a frame's records, without the type; and of a frame that is filtered, whose depth
  * counts recorded calls only. */
@@ -266,7 +275,10 @@ uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
 
 /* False when another task uses the thread-local storage of this thread, after clone() or
  * in vfork(). */
-bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
+static inline bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
+{
+    return !(self->is_shared || self->is_forking) || self->tid == cn_rec_tid();
+}
 
 /* Let assembly handle the calls of this thread alone, if it may; or no longer. */
 void cn_rec_thread_simplify(struct cn_rec_thread *self);
