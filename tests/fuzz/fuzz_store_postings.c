@@ -136,7 +136,7 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         }
         cn_postings_end_row(&postings);
     }
-    cn_postings_encode(&postings, &text);
+    cn_postings_encode(&postings, 3, &text);
     emit((const uint8_t *)text.chars, text.len);
     rest = (struct cn_bytes){(const uint8_t *)text.chars, text.len};
     if (cn_posting_block_take(&rest, &block, &err)) {

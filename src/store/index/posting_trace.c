@@ -322,7 +322,8 @@ void cn_postings_add_trace(struct cn_postings *postings, uint32_t row,
             i = call->end - 1;
             continue;
         }
-        cn_postings_add_method(postings, row, call->method);
+        cn_postings_add(postings, row,
+                        cn_posting_key_of(CN_POSTING_METHOD, 0, call->method));
         add_list(&adder, NO_PREFIX, call->first_attribute);
         if (call->span != CN_NONE)
             add_span(&adder, &trace->spans[call->span]);

@@ -1,17 +1,17 @@
 #include "store/index/postings.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "store/index/posting_encoder.h"
 
-enum {
-    DIGIT_BITS = 11,
-    DIGITS = 1 << DIGIT_BITS,
-    KEY_BITS = 64,
-    SEEN_MAX = 1 << 22, /* method words in `seen`; others may be added twice */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, KEY_BITS = 64 };
+
+/* A key of the rows that are encoded. */
+struct key_rows {
+    cn_posting_key key;
+    uint32_t id, first; /* where its rows are, of all rows of all keys */
 };
 
 void cn_postings_begin(struct cn_postings *postings, uint32_t first_row)
@@ -19,44 +19,36 @@ void cn_postings_begin(struct cn_postings *postings, uint32_t first_row)
     postings->first_row = first_row;
     postings->row_count = 0;
     postings->count = 0;
-    if (postings->seen_count > 0)
-        memset(postings->seen, 0, postings->seen_count * sizeof(*postings->seen));
+    cn_map_done(&postings->ids);
+    cn_map_reserve(&postings->ids, postings->key_count);
+    postings->key_count = 0;
 }
 
 void cn_postings_done(struct cn_postings *postings)
 {
     free(postings->pairs);
-    free(postings->spare);
-    free(postings->seen);
+    free(postings->keys);
+    cn_map_done(&postings->ids);
     *postings = (struct cn_postings){0};
 }
 
 void cn_postings_add(struct cn_postings *postings, uint32_t row, cn_posting_key key)
 {
+    uint32_t id = *cn_map_at(&postings->ids, key, (uint32_t)postings->key_count);
+
+    if (id == postings->key_count)
+        CN_PUSH(postings->keys, postings->key_count, postings->key_capacity,
+                (struct cn_posting_known){.key = key});
+    if (postings->keys[id].after_row == row + 1)
+        return;
+    postings->keys[id].after_row = row + 1;
     CN_PUSH(postings->pairs, postings->count, postings->capacity,
-            (struct cn_posting_pair){key, row});
-}
-
-void cn_postings_add_method(struct cn_postings *postings, uint32_t row, uint32_t method)
-{
-    size_t old = postings->seen_count;
-
-    if (method < SEEN_MAX) {
-        if (method >= old) {
-            CN_GROW_TO(postings->seen, 2 * (size_t)method + 1024, postings->seen_count);
-            memset(postings->seen + old, 0,
-                   (postings->seen_count - old) * sizeof(*postings->seen));
-        }
-        if (postings->seen[method] == row + 1)
-            return;
-        postings->seen[method] = row + 1;
-    }
-    cn_postings_add(postings, row, cn_posting_key_of(CN_POSTING_METHOD, 0, method));
+            (struct cn_posting_pair){id, row});
 }
 
 /* One pass of a radix sort: stable by the digit at `shift`. */
-static void sort_digit(const struct cn_posting_pair *from, size_t count, unsigned shift,
-                       struct cn_posting_pair *to)
+static void sort_digit(const struct key_rows *from, size_t count, unsigned shift,
+                       struct key_rows *to)
 {
     size_t begins[DIGITS] = {0}, sum = 0;
 
@@ -72,58 +64,77 @@ static void sort_digit(const struct cn_posting_pair *from, size_t count, unsigne
         to[begins[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* By key; rows of a key stay in ascending order, as they were added. */
-static void sort_pairs(struct cn_postings *postings)
+/* By key. Returns `keys` or `spare`, which is as long. */
+static struct key_rows *sort_keys(struct key_rows *keys, struct key_rows *spare,
+                                  size_t count)
 {
     uint64_t varying = 0;
 
-    CN_GROW_TO(postings->spare, postings->count, postings->spare_capacity);
-    for (size_t i = 0; i < postings->count; i++)
-        varying |= postings->pairs[i].key ^ postings->pairs[0].key;
+    for (size_t i = 0; i < count; i++)
+        varying |= keys[i].key ^ keys[0].key;
     for (unsigned shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {
-        struct cn_posting_pair *sorted = postings->spare;
-        size_t capacity = postings->spare_capacity;
+        struct key_rows *sorted = spare;
 
         if ((varying >> shift & (DIGITS - 1)) == 0)
             continue;
-        sort_digit(postings->pairs, postings->count, shift, sorted);
-        postings->spare = postings->pairs;
-        postings->spare_capacity = postings->capacity;
-        postings->pairs = sorted;
-        postings->capacity = capacity;
+        sort_digit(keys, count, shift, sorted);
+        spare = keys;
+        keys = sorted;
     }
+    return keys;
 }
 
-static void encode_pairs(const struct cn_postings *postings,
-                         struct cn_posting_encoder *encoder, struct cn_text *lists)
+/* The rows of each key together, ascending: `ends` receives where those of each key end in `rows`. */
+static void gather_rows(const struct cn_postings *postings, size_t begin,
+                        uint32_t first_row, uint32_t *ends, uint32_t *rows)
 {
-    uint32_t *rows = cn_alloc(postings->row_count, sizeof(*rows));
-    size_t i = 0;
+    uint32_t sum = 0;
 
-    while (i < postings->count) {
-        cn_posting_key key = postings->pairs[i].key;
-        uint32_t count = 0;
+    for (size_t i = begin; i < postings->count; i++)
+        ends[postings->pairs[i].id]++;
+    for (size_t id = 0; id < postings->key_count; id++) {
+        uint32_t n = ends[id];
 
-        for (; i < postings->count && postings->pairs[i].key == key; i++) {
-            uint32_t row = postings->pairs[i].row - postings->first_row;
-
-            if (row < postings->row_count && (count == 0 || rows[count - 1] != row))
-                rows[count++] = row;
-        }
-        if (count > 0)
-            cn_posting_encoder_add(encoder, key, rows, count, lists);
+        ends[id] = sum;
+        sum += n;
     }
+    for (size_t i = begin; i < postings->count; i++)
+        rows[ends[postings->pairs[i].id]++] = postings->pairs[i].row - first_row;
+}
+
+static void encode_pairs(const struct cn_postings *postings, size_t begin,
+                         uint32_t first_row, struct cn_posting_encoder *encoder,
+                         struct cn_text *lists)
+{
+    uint32_t *ends = cn_alloc(postings->key_count, sizeof(*ends));
+    uint32_t *rows = cn_alloc(postings->count - begin, sizeof(*rows));
+    struct key_rows *keys = cn_alloc(2 * postings->key_count, sizeof(*keys)), *sorted;
+    size_t count = 0;
+
+    gather_rows(postings, begin, first_row, ends, rows);
+    for (uint32_t id = 0, first = 0; id < postings->key_count; first = ends[id++])
+        if (ends[id] > first)
+            keys[count++] = (struct key_rows){postings->keys[id].key, id, first};
+    sorted = sort_keys(keys, keys + postings->key_count, count);
+    for (size_t i = 0; i < count; i++)
+        cn_posting_encoder_add(encoder, sorted[i].key, rows + sorted[i].first,
+                               ends[sorted[i].id] - sorted[i].first, lists);
+    free(ends);
     free(rows);
+    free(keys);
 }
 
-void cn_postings_encode(struct cn_postings *postings, struct cn_text *out)
+void cn_postings_encode(const struct cn_postings *postings, uint32_t first_row,
+                        struct cn_text *out)
 {
+    uint32_t end = postings->first_row + postings->row_count;
     struct cn_posting_encoder encoder;
-    size_t begin = cn_posting_block_begin(out);
+    size_t block = cn_posting_block_begin(out), begin = postings->count;
 
-    cn_posting_encoder_init(&encoder, postings->row_count);
-    sort_pairs(postings);
-    encode_pairs(postings, &encoder, out);
-    cn_posting_block_end(&encoder, postings->first_row, out, begin);
+    while (begin > 0 && postings->pairs[begin - 1].row >= first_row)
+        begin--;
+    cn_posting_encoder_init(&encoder, end - first_row);
+    encode_pairs(postings, begin, first_row, &encoder, out);
+    cn_posting_block_end(&encoder, first_row, out, block);
     cn_posting_encoder_done(&encoder);
 }

@@ -14,7 +14,7 @@
  *     cn_postings_begin(&postings, row);               the first row of the block
  *     cn_postings_add(&postings, row, key);            rows in ascending order
  *     cn_postings_end_row(&postings);                  the row is complete
- *     cn_postings_encode(&postings, &text);            when cn_postings_is_full()
+ *     cn_postings_encode(&postings, row, &text);       when cn_postings_is_full()
  *     cn_postings_begin(&postings, row); ...
  * Threads: one thread at a time.
  */
@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/map.h"
 
 struct cn_text;
 
@@ -41,7 +43,7 @@ enum cn_posting_kind {
 enum {
     CN_POSTING_NAME_BITS = 29,
     CN_POSTING_NAME_MAX = (1 << CN_POSTING_NAME_BITS) - 1, /* highest attribute name */
-    CN_POSTINGS_ROWS = 512,                                /* of a full block */
+    CN_POSTINGS_ROWS = 4096,                               /* of a full block */
 };
 
 /* `name` is the word of the name of an attribute, 0 for other kinds; `word` is that of the
@@ -68,16 +70,22 @@ static inline uint32_t cn_posting_word(cn_posting_key key)
 }
 
 struct cn_posting_pair {
-    cn_posting_key key;
+    uint32_t id; /* of the key */
     uint32_t row;
+};
+
+struct cn_posting_known {
+    cn_posting_key key;
+    uint32_t after_row; /* 1 + the last row that has it */
 };
 
 struct cn_postings {
     uint32_t first_row, row_count;
-    struct cn_posting_pair *pairs, *spare; /* spare: as long, for sorting */
-    size_t count, capacity, spare_capacity;
-    uint32_t *seen; /* by method word: 1 + the last row with it */
-    size_t seen_count;
+    struct cn_posting_pair *pairs; /* by row */
+    size_t count, capacity;
+    struct cn_map ids; /* of the keys */
+    struct cn_posting_known *keys;
+    size_t key_count, key_capacity;
 };
 
 /* Begin a block in a zeroed or used collector; its previous content is dropped. */
@@ -86,9 +94,6 @@ void cn_postings_done(struct cn_postings *postings);
 
 /* Add a key of a row; it may be added more than once. */
 void cn_postings_add(struct cn_postings *postings, uint32_t row, cn_posting_key key);
-
-/* The same for CN_POSTING_METHOD, faster for methods that a row calls often. */
-void cn_postings_add_method(struct cn_postings *postings, uint32_t row, uint32_t method);
 
 /* End a row, with or without keys. */
 static inline void cn_postings_end_row(struct cn_postings *postings)
@@ -101,7 +106,8 @@ static inline bool cn_postings_is_full(const struct cn_postings *postings)
     return postings->row_count >= CN_POSTINGS_ROWS;
 }
 
-/* Append the complete rows as a block; sorts the pairs of the collector. */
-void cn_postings_encode(struct cn_postings *postings, struct cn_text *out);
+/* Append the rows from `first_row` on, all of them complete, as a block. */
+void cn_postings_encode(const struct cn_postings *postings, uint32_t first_row,
+                        struct cn_text *out);
 
 #endif

@@ -28,7 +28,8 @@ static void end_block(struct index_builder *builder, uint32_t next_row)
     if (builder->postings.row_count > 0) {
         CN_PUSH(builder->offs, builder->count, builder->capacity,
                 builder->index->built.len);
-        cn_postings_encode(&builder->postings, &builder->index->built);
+        cn_postings_encode(&builder->postings, builder->postings.first_row,
+                           &builder->index->built);
     }
     cn_postings_begin(&builder->postings, next_row);
 }

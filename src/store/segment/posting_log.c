@@ -4,8 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "store/index/posting_encoder.h"
-#include "store/index/posting_merge.h"
 
 struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_count,
                                              size_t *count, uint64_t *len)
@@ -69,6 +67,7 @@ bool cn_posting_log_open(struct cn_posting_log *log, const struct cn_disk *disk,
         return false;
     }
     cn_postings_begin(&log->postings, row_count);
+    log->written_rows = row_count;
     return true;
 }
 
@@ -81,60 +80,46 @@ static bool write_block(struct cn_posting_log *log, struct cn_error *err)
     return true;
 }
 
-/* Write one block with the rows of all recent ones. */
-static bool join_recent(struct cn_posting_log *log, struct cn_error *err)
+/* Write the rows from `first_row` on. */
+static bool write_rows(struct cn_posting_log *log, uint32_t first_row,
+                       struct cn_error *err)
 {
-    struct cn_bytes rest = {(const uint8_t *)cn_text_str(&log->recent), log->recent.len};
-    struct cn_posting_block blocks[CN_POSTING_LOG_JOINED];
-    struct cn_posting_encoder encoder;
-    uint32_t row_count = 0;
-    bool ok = true;
-
-    for (unsigned i = 0; ok && i < log->recent_count; i++) {
-        ok = cn_posting_block_take(&rest, &blocks[i], err);
-        row_count += ok ? blocks[i].row_count : 0;
-    }
-    if (!ok)
-        return false;
     cn_text_clear(&log->block);
-    size_t begin = cn_posting_block_begin(&log->block);
-    cn_posting_encoder_init(&encoder, row_count);
-    ok = cn_posting_merge(blocks, log->recent_count, blocks[0].first_row, &encoder,
-                          &log->block, NULL, NULL, err);
-    if (ok)
-        cn_posting_block_end(&encoder, blocks[0].first_row, &log->block, begin);
-    cn_posting_encoder_done(&encoder);
-    cn_text_clear(&log->recent);
-    log->recent_count = 0;
-    return ok && write_block(log, err);
-}
-
-static bool flush(struct cn_posting_log *log, struct cn_error *err)
-{
-    struct cn_postings *postings = &log->postings;
-
-    if (postings->row_count == 0)
-        return true;
-    cn_text_clear(&log->block);
-    cn_postings_encode(postings, &log->block);
-    cn_postings_begin(postings, postings->first_row + postings->row_count);
-    cn_text_add(&log->recent, cn_text_str(&log->block), log->block.len);
-    log->recent_count++;
-    return write_block(log, err) &&
-           (log->recent_count < CN_POSTING_LOG_JOINED || join_recent(log, err));
+    cn_postings_encode(&log->postings, first_row, &log->block);
+    log->written_rows = log->postings.first_row + log->postings.row_count;
+    return write_block(log, err);
 }
 
 bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
                         const struct cn_trace *trace, uint32_t node,
                         struct cn_posting_words *words, struct cn_error *err)
 {
-    cn_postings_add_trace(&log->postings, row, trace, node, words);
-    return !cn_postings_is_full(&log->postings) || flush(log, err);
+    struct cn_postings *postings = &log->postings;
+
+    cn_postings_add_trace(postings, row, trace, node, words);
+    if (!cn_postings_is_full(postings))
+        return true;
+    bool ok = write_rows(log, postings->first_row, err);
+    cn_postings_begin(postings, log->written_rows);
+    return ok;
+}
+
+/* Write the rows that are in no block, if there are as many. */
+static bool write_rest(struct cn_posting_log *log, uint32_t least, struct cn_error *err)
+{
+    uint32_t end = log->postings.first_row + log->postings.row_count;
+
+    return end - log->written_rows < least || write_rows(log, log->written_rows, err);
+}
+
+bool cn_posting_log_commit(struct cn_posting_log *log, struct cn_error *err)
+{
+    return write_rest(log, CN_POSTING_LOG_ROWS, err);
 }
 
 bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err)
 {
-    bool ok = flush(log, err);
+    bool ok = write_rest(log, 1, err);
 
     cn_posting_log_abandon(log);
     return ok;
@@ -147,6 +132,5 @@ void cn_posting_log_abandon(struct cn_posting_log *log)
     free(log->path);
     cn_postings_done(&log->postings);
     cn_text_done(&log->block);
-    cn_text_done(&log->recent);
     *log = (struct cn_posting_log){0};
 }

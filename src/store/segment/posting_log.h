@@ -1,13 +1,12 @@
 /* The posting log of an open segment: a sequence of blocks of postings.
  *
- * After CN_POSTING_LOG_JOINED full blocks follows a block of all their rows, which replaces them:
- * a search reads fewer blocks.
+ * The writer appends a block when it is full, and when the segment is closed. A commit appends a block of the
+ * rows that are in none, if they are many; the full block with the same rows replaces it. Blocks are not
+ * synced, and torn ones are dropped after a crash. Readers use the sound blocks and read the traces of all
+ * other rows.
  *
- * The writer appends a block when it is full and when the segment is closed, without syncing, and
- * drops torn blocks after a crash. Readers use the sound blocks and read the traces of all other
- * rows.
- *
- * Writing: cn_posting_log_open(), cn_posting_log_add() for every row, cn_posting_log_close().
+ * Writing: cn_posting_log_open(), cn_posting_log_add() for every row, cn_posting_log_commit(),
+ * cn_posting_log_close().
  * Reading: cn_posting_log_read() on the bytes of the file.
  * Threads: one thread at a time.
  */
@@ -31,11 +30,11 @@ struct cn_posting_log {
     char *path;
     struct cn_postings postings;
     struct cn_text block;
-    struct cn_text recent; /* full blocks since the last joined one */
-    unsigned recent_count;
+    uint32_t written_rows; /* those before it are in blocks */
 };
 
-enum { CN_POSTING_LOG_JOINED = 8 };
+/* A commit writes a block of so many rows. */
+enum { CN_POSTING_LOG_ROWS = 512 };
 
 /* Open or create the log of the segment in `dir`, which has `row_count` rows. Everything after
  * the sound blocks of these rows is cut off. */
@@ -47,6 +46,9 @@ CN_CHECK bool cn_posting_log_open(struct cn_posting_log *log, const struct cn_di
 CN_CHECK bool cn_posting_log_add(struct cn_posting_log *log, uint32_t row,
                                  const struct cn_trace *trace, uint32_t node,
                                  struct cn_posting_words *words, struct cn_error *err);
+
+/* The rows so far are committed. */
+CN_CHECK bool cn_posting_log_commit(struct cn_posting_log *log, struct cn_error *err);
 
 /* Write the incomplete block and close. */
 CN_CHECK bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err);

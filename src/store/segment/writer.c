@@ -113,8 +113,11 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
     return true;
 }
 
-static bool gather_words(struct cn_segment_writer *segment, struct cn_error *err)
+static bool end_commit(struct cn_segment_writer *segment, struct cn_error *err)
 {
+    cn_commit_end_chunk(&segment->commit);
+    if (!cn_posting_log_commit(&segment->postings, err))
+        return false;
     if (segment->words.count == segment->saved_words)
         return true;
     if (segment->wal &&
@@ -128,8 +131,7 @@ static bool gather_words(struct cn_segment_writer *segment, struct cn_error *err
 bool cn_segment_writer_cut(struct cn_segment_writer *segment,
                            struct cn_store_commit *commit, struct cn_error *err)
 {
-    cn_commit_end_chunk(&segment->commit);
-    if (!gather_words(segment, err))
+    if (!end_commit(segment, err))
         return false;
     struct cn_store_commit gathered = segment->commit;
     segment->commit = *commit;
@@ -140,8 +142,7 @@ bool cn_segment_writer_cut(struct cn_segment_writer *segment,
 
 bool cn_segment_writer_commit(struct cn_segment_writer *segment, struct cn_error *err)
 {
-    cn_commit_end_chunk(&segment->commit);
-    if (!gather_words(segment, err) ||
+    if (!end_commit(segment, err) ||
         !cn_commit_save(&segment->commit, &segment->files, err))
         return false;
     cn_segment_writer_note_len(segment);

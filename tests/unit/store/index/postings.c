@@ -42,15 +42,12 @@ static void build(struct cn_text *out)
 
             if (!has_key(row, i))
                 continue;
-            if (cn_posting_kind(key) == CN_POSTING_METHOD)
-                cn_postings_add_method(&postings, FIRST_ROW + row, cn_posting_word(key));
-            else
-                cn_postings_add(&postings, FIRST_ROW + row, key);
+            cn_postings_add(&postings, FIRST_ROW + row, key);
             cn_postings_add(&postings, FIRST_ROW + row, key);
         }
         cn_postings_end_row(&postings);
     }
-    cn_postings_encode(&postings, out);
+    cn_postings_encode(&postings, FIRST_ROW, out);
     cn_postings_done(&postings);
 }
 
