@@ -68,9 +68,7 @@ static bool open_columns(const struct cn_store_index *index,
 static uint32_t trace_of(const struct services_joining *joining, uint32_t segment,
                          uint32_t row)
 {
-    const uint32_t *numbers = joining->traces->numbers[segment];
-
-    return numbers ? numbers[row] : 0;
+    return cn_trace_table_number(joining->traces, segment, row);
 }
 
 static bool find_service(struct services_joining *joining, uint32_t segment,
@@ -116,7 +114,7 @@ static bool note_segment(struct services_joining *joining, uint32_t segment,
         return false;
     struct cn_column_cursor ids = {.column = &columns[SPAN],
                                    .row_count = index->columns->row_count};
-    for (uint32_t row = 0; row < joining->traces->row_counts[segment]; row++) {
+    for (uint32_t row = 0; row < joining->traces->runs[segment].row_count; row++) {
         uint32_t trace = trace_of(joining, segment, row);
         uint64_t span_id = trace > 0 ? cn_column_cursor_at(&ids, row) : 0;
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/crc32c.h"
@@ -322,4 +323,29 @@ void cn_chunk_values_read(const struct cn_chunk_values *values, uint32_t row,
         numbers_in(part, i, end, out + done);
         done += end - i;
     }
+}
+
+bool cn_chunk_values_has_list(const struct cn_chunk_values *values)
+{
+    return values->has_all && values->parts;
+}
+
+void cn_chunk_values_list(const struct cn_chunk_values *values, uint32_t row, uint32_t i,
+                          uint32_t count, uint64_t *out)
+{
+    uint32_t run = cn_store_column_index(&values->runs, row), end = i + count;
+
+    if (run < values->count)
+        run = run_of(values, run, i);
+    for (; run < values->count && i < end; run++) {
+        const struct chunk_part *part = &values->parts[run];
+        uint32_t last = part->count < end - part->first ? part->first + part->count : end;
+
+        if (i < part->first || i >= last)
+            continue;
+        numbers_in(part, i - part->first, last - part->first, out);
+        out += last - i;
+        i = last;
+    }
+    memset(out, 0, (end - i) * sizeof(*out));
 }

@@ -48,6 +48,12 @@ CN_CHECK bool cn_chunk_values_check_all(struct cn_chunk_values *values,
 void cn_chunk_values_read(const struct cn_chunk_values *values, uint32_t row,
                           uint32_t count, uint64_t *out);
 
+/* Value `i` of a column with groups, that of `row`, and those after it, 0 if the section is damaged. Only if
+ * all were checked and are in memory. */
+bool cn_chunk_values_has_list(const struct cn_chunk_values *values);
+void cn_chunk_values_list(const struct cn_chunk_values *values, uint32_t row, uint32_t i,
+                          uint32_t count, uint64_t *out);
+
 /* Value `i` of the column, that of `row`; 0 if the section is damaged. */
 uint64_t cn_chunk_values_at(const struct cn_chunk_values *values, uint32_t row,
                             uint64_t i);

@@ -214,15 +214,95 @@ uint64_t cn_store_column_elsewhere(const struct cn_store_column *column, uint32_
                               column->groups ? cn_store_column_index(column, row) : row);
 }
 
+/* Numbers `first` and those after it, without what is added to them. */
+static void read_numbers(const struct cn_store_column *column, uint32_t first,
+                         uint32_t count, uint64_t *out)
+{
+    uint64_t bit = (uint64_t)first * column->stride;
+
+    if (column->mask == 0) {
+        memset(out, 0, count * sizeof(*out));
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++, bit += column->stride)
+        out[i] = cn_u64_get(column->values + (size_t)(bit / 8)) >> bit % 8 & column->mask;
+}
+
+/* The values of a column with groups, each read once. */
+static void read_groups(const struct cn_store_column *column, uint32_t first_row,
+                        uint32_t count, uint64_t *out)
+{
+    uint64_t value = cn_store_column_at(column, first_row);
+
+    out[0] = value;
+    for (uint32_t i = 1; i < count; i++) {
+        if (cn_store_column_starts(column, first_row + i) & 1)
+            value = cn_store_column_at(column, first_row + i);
+        out[i] = value;
+    }
+}
+
 void cn_store_column_read(const struct cn_store_column *column, uint32_t first_row,
                           uint32_t count, uint64_t *out)
 {
-    if (column->chunks && !column->groups) {
+    if (count == 0)
+        return;
+    if (column->groups) {
+        read_groups(column, first_row, count, out);
+        return;
+    }
+    if (column->chunks) {
         cn_chunk_values_read(column->chunks, first_row, count, out);
         return;
     }
+    if (column->is_indirect) {
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = cn_store_column_at(column, first_row + i);
+        return;
+    }
+    read_numbers(column, first_row, count, out);
     for (uint32_t i = 0; i < count; i++)
-        out[i] = cn_store_column_at(column, first_row + i);
+        out[i] = column->bases ? cn_store_column_based(column, first_row + i, out[i])
+                               : out[i] + column->lowest;
+}
+
+void cn_store_column_read_bits(const struct cn_store_column *column, uint32_t first_row,
+                               uint64_t bits, uint64_t *out)
+{
+    enum { FEW = 12 };
+    uint64_t values[CN_COLUMN_GROUP_ROWS + 1], starts;
+
+    if (!column->groups && cn_bits_set(bits) > FEW) {
+        cn_store_column_read(column, first_row,
+                             CN_COLUMN_GROUP_ROWS - (uint32_t)__builtin_clzll(bits),
+                             values);
+        for (; bits; bits &= bits - 1)
+            *out++ = values[__builtin_ctzll(bits)];
+        return;
+    }
+    if (!column->groups ||
+        (column->chunks && !cn_chunk_values_has_list(column->chunks))) {
+        for (; bits; bits &= bits - 1)
+            *out++ =
+                cn_store_column_at(column, first_row + (uint32_t)__builtin_ctzll(bits));
+        return;
+    }
+    /* The value of the first row, which may be that of rows before, and those that begin here. */
+    starts = cn_store_column_starts(column, first_row) & ~UINT64_C(1);
+    uint32_t first = cn_store_column_index(column, first_row);
+    uint32_t count = cn_bits_set(starts) + 1;
+    if (count > column->value_count - first)
+        count = column->value_count - first;
+    if (column->chunks)
+        cn_chunk_values_list(column->chunks, first_row, first, count, values);
+    else
+        read_numbers(column, first, count, values);
+    for (; bits; bits &= bits - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(bits);
+        uint32_t i = cn_bits_set(starts & (UINT64_MAX >> (63 - at)));
+
+        *out++ = i >= count ? 0 : column->chunks ? values[i] : values[i] + column->lowest;
+    }
 }
 
 /* A column whose values are in the chunks of `data`. Those chunks are numbered by the column data_off. */

@@ -209,6 +209,25 @@ static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
 void cn_store_column_read(const struct cn_store_column *column, uint32_t first_row,
                           uint32_t count, uint64_t *out);
 
+/* The values of those rows of a group of CN_COLUMN_GROUP_ROWS whose bits are set, the first in the lowest
+ * bit. */
+void cn_store_column_read_bits(const struct cn_store_column *column, uint32_t first_row,
+                               uint64_t bits, uint64_t *out);
+
+/* The same column with 0 where a row has no parent and another number where it has one: without
+ * finding the spans that parents are. */
+static inline struct cn_store_column
+cn_store_column_is_any(const struct cn_store_column *column)
+{
+    struct cn_store_column any = *column;
+
+    if (any.ids) {
+        any.ids = NULL;
+        any.is_indirect = any.chunks || any.runs;
+    }
+    return any;
+}
+
 /* The values of rows that are mostly asked for one after the other. */
 struct cn_column_cursor {
     const struct cn_store_column *column;
@@ -232,14 +251,6 @@ static inline uint64_t cn_column_cursor_at(struct cn_column_cursor *cursor, uint
                         : CN_COLUMN_GROUP_ROWS;
     cn_store_column_read(cursor->column, row, cursor->count, cursor->values);
     return cursor->values[0];
-}
-
-/* True if the value is 0, without finding a span that it refers to. */
-static inline bool cn_store_column_is_zero(const struct cn_store_column *column,
-                                           uint32_t row)
-{
-    return column->ids ? cn_store_column_stored(column, row) == 0
-                       : cn_store_column_at(column, row) == 0;
 }
 
 /* Of a column with groups: a bit for `row` and each row after it in its group, set if the value is not

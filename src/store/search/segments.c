@@ -126,6 +126,7 @@ void cn_search_close(struct cn_search *search)
     free(search->indexes);
     free(search->failures);
     free(search->in_traces);
+    free(search->traces_key);
     free(search->overlaps);
     free(search);
 }

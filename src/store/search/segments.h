@@ -64,9 +64,9 @@ struct cn_query *cn_search_seed(const struct cn_search *search,
 
 struct cn_trace_table;
 
-/* The rows of all segments by trace, made at the first call; with a query, at least those of the
- * traces that it finds, without segments whose filters exclude them. Rows of a damaged segment are
- * traces of one row each; cn_search_check() reports the damage. */
+/* The rows of all segments by trace; with a query, at least those of the traces that it finds. One of all
+ * rows is made once. Rows of a damaged segment are traces of one row each; cn_search_check() reports the
+ * damage. */
 CN_CHECK bool cn_search_trace_table(struct cn_search *search,
                                     const struct cn_query *query,
                                     const struct cn_trace_table **out,
@@ -85,7 +85,7 @@ CN_CHECK bool cn_search_newest_table(struct cn_search *search,
                                      const struct cn_trace_table **out,
                                      struct cn_error *err);
 
-/* True if so many traces are looked up in each segment faster than a table of all is made. */
+/* True if a table of so many traces is made faster than one of all. */
 bool cn_search_is_few(const struct cn_search *search, size_t trace_max);
 
 /* The table of the last call, which must have succeeded. */

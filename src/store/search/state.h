@@ -37,7 +37,9 @@ struct cn_search {
     struct cn_trace_table traces; /* made when it is first needed */
     uint64_t made_count;          /* how often */
     struct cn_whole whole;        /* the traces of the last query that needed it */
-    bool *in_traces; /* by segment: the table has its rows; NULL: there is no table */
+    bool *in_traces;  /* by segment: the table has its rows; NULL: there is no table */
+    char *traces_key; /* what a table of some traces was made for; NULL: it is of all */
+    uint64_t traces_rest_ns; /* of cn_search_newest, when it was made */
 };
 
 /* How many segments are read at a time: those in object storage are waited for, not computed. */

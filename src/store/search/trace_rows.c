@@ -34,19 +34,64 @@ static const enum cn_store_field fields[FIELDS] = {
     CN_STORE_FIELD_parent_id, CN_STORE_FIELD_flags,       CN_STORE_FIELD_service,
 };
 
-static void add_row(struct trace_rows *rows, uint32_t trace, uint32_t segment,
-                    uint32_t row, const struct cn_store_index *index,
-                    const struct cn_store_column columns[FIELDS])
+/* A segment whose rows are added: with its columns, or row by row if the traces are few. */
+struct row_source {
+    uint32_t segment;
+    const struct cn_store_index *index;
+    bool is_by_row;
+    struct cn_store_column columns[FIELDS];
+};
+
+static bool open_source(struct row_source *source, struct cn_search *search,
+                        uint32_t segment, size_t trace_count, struct cn_error *err)
+{
+    enum { FEW = 256 };
+
+    source->segment = segment;
+    source->is_by_row = trace_count <= FEW;
+    if (!cn_search_index(search, segment, &source->index, err))
+        return false;
+    for (size_t i = 0; !source->is_by_row && i < FIELDS; i++)
+        if (!cn_columns_field(source->index->columns, fields[i], &source->columns[i],
+                              err))
+            return false;
+    return true;
+}
+
+static bool read_row(const struct row_source *source, uint32_t row, uint64_t *values,
+                     struct cn_error *err)
+{
+    struct cn_store_row found;
+
+    if (!source->is_by_row) {
+        for (size_t i = 0; i < FIELDS; i++)
+            values[i] = cn_store_column_at(&source->columns[i], row);
+        return true;
+    }
+    if (!cn_columns_row(source->index->columns, row, &found, err))
+        return false;
+    values[TIME] = found.time_ns;
+    values[DURATION] = found.duration_ns;
+    values[SPAN] = found.span_id;
+    values[PARENT] = found.parent_id;
+    values[FLAGS] = found.flags;
+    values[SERVICE] = found.service;
+    return true;
+}
+
+static bool add_row(struct trace_rows *rows, uint32_t trace,
+                    const struct row_source *source, uint32_t row, struct cn_error *err)
 {
     uint64_t values[FIELDS];
 
+    if (!read_row(source, row, values, err))
+        return false;
     for (size_t i = 0; i < FIELDS; i++)
-        values[i] = cn_joined_number(&index->joined, fields[i], row,
-                                     cn_store_column_at(&columns[i], row));
+        values[i] = cn_joined_number(&source->index->joined, fields[i], row, values[i]);
     CN_PUSH(rows->list, rows->count, rows->capacity,
             (struct trace_row){
                 .trace = trace,
-                .segment = segment,
+                .segment = source->segment,
                 .row = row,
                 .time_ns = values[TIME],
                 .duration_ns = values[DURATION],
@@ -55,43 +100,34 @@ static void add_row(struct trace_rows *rows, uint32_t trace, uint32_t segment,
                 .is_embedded = values[FLAGS] & CN_ROW_EMBEDDED,
                 .service = (uint32_t)values[SERVICE],
             });
-}
-
-static bool open_columns(struct cn_search *search, uint32_t segment,
-                         const struct cn_store_index **index,
-                         struct cn_store_column columns[FIELDS], struct cn_error *err)
-{
-    if (!cn_search_index(search, segment, index, err))
-        return false;
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (!cn_columns_field((*index)->columns, fields[i], &columns[i], err))
-            return false;
-    }
     return true;
 }
 
-/* Add the rows of a segment that belong to chosen traces of several rows. */
+/* Add the rows of a segment that belong to chosen traces with a number. */
 static bool add_segment(struct trace_rows *rows, struct cn_search *search,
                         const struct cn_trace_table *table, uint32_t segment,
                         struct cn_error *err)
 {
-    const uint32_t *numbers = table->numbers[segment];
-    struct cn_store_column columns[FIELDS];
-    const struct cn_store_index *index;
+    const struct cn_trace_runs *runs = &table->runs[segment];
+    struct row_source source;
+    uint32_t end;
 
-    if (!numbers)
+    if (!runs->starts)
         return true;
-    if (!open_columns(search, segment, &index, columns, err))
+    if (!open_source(&source, search, segment, rows->hit_count, err))
         return false;
-    if (index->first_ns > rows->last_ns || index->last_ns < rows->first_ns)
+    if (source.index->first_ns > rows->last_ns || source.index->last_ns < rows->first_ns)
         return true;
-    for (uint32_t row = 0; row < table->row_counts[segment]; row++) {
-        uint32_t trace = numbers[row] > 0
-                             ? cn_map_find(&rows->chosen, numbers[row], CN_NONE)
-                             : CN_NONE;
+    for (uint32_t first = 0; first < runs->row_count; first = end) {
+        uint32_t number = cn_trace_runs_number(runs, first);
+        uint32_t trace =
+            number > 0 ? cn_map_find(&rows->chosen, number, CN_NONE) : CN_NONE;
 
-        if (trace != CN_NONE && !cn_trace_table_is_double(table, segment, row))
-            add_row(rows, trace, segment, row, index, columns);
+        end = cn_trace_runs_next(runs, first + 1);
+        for (uint32_t row = first; trace != CN_NONE && row < end; row++)
+            if (!cn_trace_table_is_double(table, segment, row) &&
+                !add_row(rows, trace, &source, row, err))
+                return false;
     }
     return true;
 }
@@ -106,16 +142,16 @@ static bool find_rows(struct trace_rows *rows, struct cn_search *search,
     for (size_t i = 0; i < rows->hit_count; i++) {
         uint32_t segment = rows->hits[i].segment, row = rows->hits[i].row;
         const struct cn_trace_sum *sum = cn_trace_table_find(table, segment, row);
-        struct cn_store_column columns[FIELDS];
-        const struct cn_store_index *index;
+        struct row_source source;
 
         if (!sum) {
-            if (!open_columns(search, segment, &index, columns, err))
+            if (!open_source(&source, search, segment, rows->hit_count, err) ||
+                !add_row(rows, (uint32_t)i, &source, row, err))
                 return false;
-            add_row(rows, (uint32_t)i, segment, row, index, columns);
             continue;
         }
-        *cn_map_at(&rows->chosen, table->numbers[segment][row], 0) = (uint32_t)i;
+        *cn_map_at(&rows->chosen, cn_trace_table_number(table, segment, row), 0) =
+            (uint32_t)i;
         if (sum->time_ns < rows->first_ns)
             rows->first_ns = sum->time_ns;
         if (sum->end_ns > rows->last_ns)

@@ -1,15 +1,20 @@
-/* Chooses the segments whose rows are grouped by trace: all, or those that may have rows of the traces
- * that a query finds, by their filters in object storage, by their tables of ids elsewhere. */
+/* Chooses the traces that a table is made of: all, or those that a query finds; and the segments that may
+ * have rows of these, by their filters in object storage. */
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "base/sort.h"
+#include "base/text.h"
+#include "model/contexts/context.h"
 #include "store/index/word_filter.h"
 #include "store/search/query.h"
 #include "store/search/state.h"
+#include "store/search/trace_ids.h"
 #include "store/segment/reader.h"
 
 /* The index of a segment whose rows can be grouped by trace; NULL if they are damaged. */
@@ -34,113 +39,211 @@ static const struct cn_store_index *index_for_traces(struct cn_search *search,
     return ok ? index : NULL;
 }
 
-/* A trace with hits, by its id; and the earliest of its hits. */
-struct hit_id {
-    uint64_t high, low, time_ns;
-};
-
 /* Traces of hits, and the segments that they were found in. */
 struct hit_ids {
-    struct hit_id *list;
-    size_t count, capacity, max;
+    struct cn_trace_ids ids;
+    uint32_t
+        round; /* of conditions: traces with the mark of the one before have hits of it */
     size_t newest_max; /* only so many are of interest, the newest; 0: all */
     uint64_t floor_ns; /* older hits are not of interest */
     uint64_t rest_ns;  /* no trace that was dropped is after it; 0: there is none */
+    uint64_t row_max, row_count; /* so many hits are looked at */
+    bool
+        is_odd; /* there are more, or some cannot be read, or have no trace: all rows matter */
     bool *is_found;
 };
 
-enum { IDS_MAX = 1 << 16 }; /* more are in most segments anyway */
-
 /* Drop all except the newest. A trace is not after the earliest of its hits. */
-static void drop_older(struct hit_ids *ids)
+static void drop_older(struct hit_ids *hits)
 {
-    size_t kept = 0, max = ids->newest_max;
+    struct cn_trace_ids *ids = &hits->ids;
+    size_t max = hits->newest_max;
 
-    if (ids->count == 0)
+    if (max == 0 || ids->count <= max)
         return;
-    CN_SORT(ids->list, ids->count, CN_UP(struct hit_id, high), CN_UP(struct hit_id, low),
-            CN_UP(struct hit_id, time_ns));
-    for (size_t i = 0; i < ids->count; i++)
-        if (i == 0 || ids->list[i].high != ids->list[i - 1].high ||
-            ids->list[i].low != ids->list[i - 1].low)
-            ids->list[kept++] = ids->list[i];
-    CN_SORT(ids->list, kept, CN_DOWN(struct hit_id, time_ns));
-    ids->count = kept;
-    if (kept > max) {
-        if (ids->list[max].time_ns > ids->rest_ns)
-            ids->rest_ns = ids->list[max].time_ns;
-        ids->floor_ns = ids->list[max].time_ns;
-        ids->count = max;
+    CN_SORT(ids->list, ids->count, CN_DOWN(struct cn_trace_id, time_ns),
+            CN_DOWN(struct cn_trace_id, high), CN_DOWN(struct cn_trace_id, low));
+    if (ids->list[max].time_ns > hits->rest_ns)
+        hits->rest_ns = ids->list[max].time_ns;
+    hits->floor_ns = ids->list[max].time_ns;
+    ids->count = max;
+    cn_trace_ids_renew(ids);
+}
+
+/* Note the trace of a hit, if it has hits of the conditions before. */
+static void note_id(struct hit_ids *hits, uint64_t high, uint64_t low, uint64_t time_ns)
+{
+    uint32_t i;
+
+    hits->is_odd |= (high | low) == 0;
+    i = hits->round == 0 ? cn_trace_ids_add(&hits->ids, high, low)
+                         : cn_trace_ids_find(&hits->ids, high, low);
+    if (i == CN_NONE)
+        return;
+    struct cn_trace_id *id = &hits->ids.list[i];
+    if (time_ns < id->time_ns)
+        id->time_ns = time_ns;
+    if (id->mark == hits->round)
+        id->mark++;
+}
+
+/* What is read of the hits of a segment. */
+struct hit_columns {
+    struct cn_store_column high, low, time;
+};
+
+static bool open_columns(struct hit_columns *columns, const struct cn_store_index *index)
+{
+    struct cn_error ignored;
+
+    return cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &columns->high,
+                            &ignored) &&
+           cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &columns->low,
+                            &ignored) &&
+           cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &columns->time,
+                            &ignored);
+}
+
+/* Hits of a group of CN_COLUMN_GROUP_ROWS rows. */
+struct hit_group {
+    unsigned count;
+    uint64_t times[CN_COLUMN_GROUP_ROWS], high[CN_COLUMN_GROUP_ROWS],
+        low[CN_COLUMN_GROUP_ROWS];
+};
+
+/* Read the hits after `floor_ns`; `rest_ns` receives the newest time of the others, if that is later. */
+static void read_group(struct hit_group *group, const struct hit_columns *columns,
+                       uint32_t first_row, uint64_t bits, uint64_t floor_ns,
+                       uint64_t *rest_ns)
+{
+    uint64_t rest = bits, all = bits;
+    unsigned count = 0;
+
+    cn_store_column_read_bits(&columns->time, first_row, bits, group->times);
+    for (unsigned i = 0; rest; rest &= rest - 1, i++) {
+        uint64_t time_ns = group->times[i];
+
+        group->times[count] = time_ns;
+        if (floor_ns == 0 || time_ns > floor_ns) {
+            count++;
+            continue;
+        }
+        all &= ~(rest & (~rest + 1));
+        *rest_ns = time_ns > *rest_ns ? time_ns : *rest_ns;
+    }
+    group->count = count;
+    if (count == 0)
+        return;
+    cn_store_column_read_bits(&columns->high, first_row, all, group->high);
+    cn_store_column_read_bits(&columns->low, first_row, all, group->low);
+}
+
+static void note_group(struct hit_ids *hits, const struct hit_group *group)
+{
+    for (unsigned i = group->count; i-- > 0;)
+        note_id(hits, group->high[i], group->low[i], group->times[i]);
+}
+
+/* Note the newest traces of hits. The last rows are mostly the newest: after them most others are too
+ * old. */
+static void note_newest(struct hit_ids *hits, const struct hit_columns *columns,
+                        const struct cn_rows *rows)
+{
+    enum { CROWD = 4 };
+    struct hit_group group;
+
+    for (size_t i = cn_rows_word_count(rows); i-- > 0;) {
+        if (!rows->words[i])
+            continue;
+        if (hits->ids.count >= CROWD * hits->newest_max)
+            drop_older(hits);
+        read_group(&group, columns, (uint32_t)i * CN_COLUMN_GROUP_ROWS, rows->words[i],
+                   hits->floor_ns, &hits->rest_ns);
+        note_group(hits, &group);
     }
 }
 
-/* True if a hit is so old that its trace is dropped, unless another hit of it is newer. */
-static bool is_too_old(struct hit_ids *ids, uint64_t time_ns)
-{
-    enum { CROWD = 4 };
+/* Reads the hits of a segment in parts, which are noted in their order. */
+struct hit_reading {
+    struct hit_ids *hits;
+    const struct hit_columns *columns;
+    const struct cn_rows *rows;
+    struct hit_part {
+        struct hit_group *list;
+        size_t count, capacity;
+    } * parts;
+};
 
-    if (ids->newest_max == 0)
-        return false;
-    if (ids->count >= CROWD * ids->newest_max)
-        drop_older(ids);
-    if (ids->floor_ns == 0 || time_ns > ids->floor_ns)
-        return false;
-    if (time_ns > ids->rest_ns)
-        ids->rest_ns = time_ns;
-    return true;
+enum { PART_GROUPS = 1 << 10 };
+
+static void read_part(void *arg, size_t job, unsigned worker)
+{
+    const struct hit_reading *reading = arg;
+    struct hit_part *part = &reading->parts[job];
+    size_t end = cn_rows_word_count(reading->rows);
+    uint64_t ignored = 0;
+
+    (void)worker;
+    end = end - job * PART_GROUPS < PART_GROUPS ? end : (job + 1) * PART_GROUPS;
+    for (size_t i = job * PART_GROUPS; i < end; i++) {
+        if (!reading->rows->words[i])
+            continue;
+        CN_GROW(part->list, part->count, part->capacity);
+        read_group(&part->list[part->count++], reading->columns,
+                   (uint32_t)i * CN_COLUMN_GROUP_ROWS, reading->rows->words[i], 0,
+                   &ignored);
+    }
+}
+
+static void take_part(void *arg, size_t job, unsigned worker)
+{
+    const struct hit_reading *reading = arg;
+    struct hit_part *part = &reading->parts[job];
+
+    (void)worker;
+    for (size_t i = 0; i < part->count; i++)
+        note_group(reading->hits, &part->list[i]);
+    free(part->list);
+    part->list = NULL;
 }
 
 static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *index,
                      const struct cn_rows *rows, struct cn_error *err)
 {
-    struct hit_ids *ids = arg;
-    struct cn_store_column high, low, time;
+    struct hit_ids *hits = arg;
+    struct hit_columns columns;
+    struct hit_reading reading = {.hits = hits, .columns = &columns, .rows = rows};
+    struct cn_jobs jobs = {.arg = &reading, .run = read_part, .take = take_part};
 
-    ids->is_found[segment] = true;
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
-        return false;
-    /* The last rows are mostly the newest: after them most others are too old. */
-    for (uint32_t row = cn_rows_before(rows, rows->count);
-         row < rows->count && ids->count < ids->max; row = cn_rows_before(rows, row)) {
-        uint64_t time_ns = cn_store_column_at(&time, row);
-
-        if (is_too_old(ids, time_ns))
-            continue;
-        CN_PUSH(ids->list, ids->count, ids->capacity,
-                (struct hit_id){cn_store_column_at(&high, row),
-                                cn_store_column_at(&low, row), time_ns});
+    (void)err;
+    hits->is_found[segment] = true;
+    hits->row_count += cn_rows_size(rows);
+    hits->is_odd =
+        hits->is_odd || hits->row_count > hits->row_max || !open_columns(&columns, index);
+    if (hits->is_odd)
+        return true;
+    if (hits->newest_max > 0) {
+        note_newest(hits, &columns, rows);
+        return true;
     }
+    jobs.count = (cn_rows_word_count(rows) + PART_GROUPS - 1) / PART_GROUPS;
+    reading.parts = cn_alloc(jobs.count, sizeof(*reading.parts));
+    cn_pool_run(&jobs, cn_pool_default_workers());
+    free(reading.parts);
     return true;
 }
 
-static void note_row(void *arg, uint32_t row)
-{
-    (void)row;
-    *(bool *)arg = true;
-}
-
 /* True if a segment may have rows of one of these traces. */
-static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids *ids)
+static bool may_have_ids(const struct cn_segment *segment, const struct cn_trace_ids *ids)
 {
     struct cn_bytes filter = cn_segment_filter(segment);
-    /* Columns in object storage are fetched when they are asked for. */
-    const struct cn_columns *columns =
-        filter.len > 0 || ids->count == 0 ? NULL : cn_segment_columns(segment);
 
-    if (ids->count == ids->max)
-        return true;
-    for (size_t i = 0; i < ids->count; i++) {
-        uint64_t high = ids->list[i].high, low = ids->list[i].low;
-        bool has_trace = false;
-
-        if (filter.len > 0
-                ? cn_word_filter_may_have_id(filter, high, low)
-                : !cn_columns_find_trace(columns, high, low, note_row, &has_trace) ||
-                      has_trace)
+    /* Without a filter, the table of ids tells when the table of traces is made. */
+    if (filter.len == 0)
+        return ids->count > 0;
+    for (size_t i = 0; i < ids->count; i++)
+        if (cn_word_filter_may_have_id(filter, ids->list[i].high, ids->list[i].low))
             return true;
-    }
     return false;
 }
 
@@ -152,48 +255,115 @@ static bool has_filters(const struct cn_search *search)
     return false;
 }
 
+/* True if there is a table of all traces. */
+static bool has_all_traces(const struct cn_search *search)
+{
+    bool has_all = search->in_traces && !search->traces.is_of_some;
+
+    for (size_t i = 0; has_all && i < search->count; i++)
+        has_all = search->in_traces[i];
+    return has_all;
+}
+
 bool cn_search_is_few(const struct cn_search *search, size_t trace_max)
 {
-    enum { FILTERED_MAX = 1 << 16, ROWS_A_LOOKUP = 16 };
-    bool has_all = search->in_traces != NULL;
+    enum { FILTERED_MAX = 1 << 16, ROWS_A_TRACE = 16 };
 
     if (has_filters(search))
         return trace_max < FILTERED_MAX;
-    for (size_t i = 0; has_all && i < search->count; i++)
-        has_all = search->in_traces[i];
-    return !has_all && search->count > 1 &&
-           trace_max < search->row_count / ROWS_A_LOOKUP / search->count;
+    return !has_all_traces(search) && trace_max < search->row_count / ROWS_A_TRACE;
 }
 
-/* Choose the segments that may have rows of the traces that a query finds: all without a query, or
- * if there are no filters and not only the newest traces are wanted. */
-static bool choose_segments(struct cn_search *search, const struct cn_query *query,
-                            struct cn_search_newest *newest, bool *chosen,
-                            struct cn_error *err)
+/* Drop traces without hits of the last condition. */
+static void drop_unmarked(struct hit_ids *hits)
 {
-    struct hit_ids ids = {.is_found = chosen,
-                          .max = newest ? SIZE_MAX : IDS_MAX,
-                          .newest_max = newest ? newest->trace_max : 0};
+    struct cn_trace_ids *ids = &hits->ids;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ids->count; i++)
+        if (ids->list[i].mark > hits->round)
+            ids->list[kept++] = ids->list[i];
+    ids->count = kept;
+    cn_trace_ids_renew(ids);
+}
+
+/* A condition that every trace has to meet in one of its spans. */
+static bool is_needed(const struct cn_query_step *step)
+{
+    return step->kind == CN_QUERY_STEP_TERM && step->is_top &&
+           !cn_query_term_is_of_trace(&step->term);
+}
+
+/* Note the traces that meet all conditions that every trace has to meet, each in one of its spans. */
+static bool note_joined(struct cn_search *search, const struct cn_query *query,
+                        struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    struct hit_ids *hits = visitor->arg;
+    size_t newest_max = hits->newest_max;
+    bool ok = true;
+
+    hits->newest_max = 0;
+    for (size_t i = 0; ok && i < query->count && !hits->is_odd; i++) {
+        struct cn_query *term;
+
+        if (!is_needed(&query->steps[i]))
+            continue;
+        ok = cn_query_of_step(&term, query, &query->steps[i], err);
+        if (!ok)
+            break;
+        hits->row_count = 0;
+        ok = cn_search_walk(search, term, visitor, err);
+        cn_query_free(term);
+        drop_unmarked(hits);
+        hits->round++;
+    }
+    hits->newest_max = newest_max;
+    return ok;
+}
+
+/* Note the traces of the hits of a query, or of a condition that it needs. */
+static bool note_hits(struct cn_search *search, const struct cn_query *query,
+                      struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    struct hit_ids *hits = visitor->arg;
+    struct cn_query *seed = query->joins ? cn_search_seed(search, query) : NULL;
+    bool ok = true;
+
+    if (query->joins && !seed)
+        hits->is_odd = true;
+    else if (seed && !has_filters(search) &&
+             (visitor->end == 0 || visitor->end == search->count))
+        ok = note_joined(search, query, visitor, err);
+    else
+        ok = cn_search_walk(search, seed ? seed : query, visitor, err);
+    cn_query_free(seed);
+    drop_older(hits);
+    return ok;
+}
+
+/* Choose the segments that may have rows of the traces that a query finds, and these traces, or as many of
+ * the newest; all without a query. */
+static bool choose(struct cn_search *search, const struct cn_query *query,
+                   struct cn_search_newest *newest, struct hit_ids *hits,
+                   struct cn_error *err)
+{
+    enum { ROWS_A_HIT = 8 }; /* more hits are looked at with all others */
     struct cn_search_visitor visitor = {.visit = note_ids,
-                                        .arg = &ids,
+                                        .arg = hits,
                                         .is_rough = true,
                                         .end = newest ? newest->end : 0};
-    bool is_all = !query || (!newest && !has_filters(search)), ok = true;
-    struct cn_query *seed =
-        !is_all && query->joins ? cn_search_seed(search, query) : NULL;
+    bool ok = true;
 
-    is_all = is_all || (query->joins && !seed);
-    if (!is_all)
-        ok = cn_search_walk(search, seed ? seed : query, &visitor, err);
-    cn_query_free(seed);
-    if (newest) {
-        drop_older(&ids);
-        newest->rest_ns = ids.rest_ns;
-    }
+    hits->newest_max = newest ? newest->trace_max : 0;
+    hits->row_max = newest ? UINT64_MAX : search->row_count / ROWS_A_HIT;
+    hits->is_odd = !query;
+    if (query)
+        ok = note_hits(search, query, &visitor, err);
+    if (newest)
+        newest->rest_ns = hits->is_odd ? 0 : hits->rest_ns;
     for (size_t i = 0; ok && i < search->count; i++)
-        chosen[i] =
-            chosen[i] || is_all || may_have_ids(cn_store_segment(search->store, i), &ids);
-    free(ids.list);
+        hits->is_found[i] = hits->is_found[i] || hits->is_odd ||
+                            may_have_ids(cn_store_segment(search->store, i), &hits->ids);
     return ok;
 }
 
@@ -213,46 +383,94 @@ static void open_chosen(void *arg, size_t i, unsigned worker)
     indexes->list[segment] = index_for_traces(indexes->search, segment);
 }
 
+/* Of all rows of the chosen segments; or, with `only`, of those of some traces. */
 static bool make_traces(struct cn_search *search, const bool *chosen,
-                        struct cn_error *err)
+                        const struct cn_trace_ids *only, struct cn_error *err)
 {
     const struct cn_store_index **indexes = cn_alloc(search->count, sizeof(*indexes));
     struct indexes opening = {search, cn_alloc(search->count, sizeof(uint32_t)), indexes};
     struct cn_jobs jobs = {.arg = &opening, .run = open_chosen};
-    unsigned workers = cn_search_workers(search);
-    bool ok;
+    struct cn_trace_table made;
+    bool ok = true;
 
-    for (size_t i = 0; i < search->count; i++)
-        if (chosen[i])
-            opening.segments[jobs.count++] = (uint32_t)i;
-    cn_pool_run(&jobs, workers > cn_pool_default_workers() ? workers : 1);
-    cn_trace_table_done(&search->traces);
-    search->made_count++;
-    ok = cn_trace_table_make(&search->traces, indexes, search->count, err);
+    for (uint32_t i = 0; i < search->count; i++) {
+        if (!chosen[i])
+            continue;
+        if (only)
+            ok = ok && cn_search_index(search, i, &indexes[i], err);
+        else
+            opening.segments[jobs.count++] = i;
+    }
+    cn_pool_run(&jobs, cn_search_workers(search));
+    ok = ok && cn_trace_table_make(&made, indexes, search->count, only,
+                                   cn_search_workers(search), err);
+    if (ok) {
+        cn_trace_table_done(&search->traces);
+        search->traces = made;
+        search->made_count++;
+    }
     free(opening.segments);
     free(indexes);
     return ok;
+}
+
+/* What the table of some traces was made for. */
+static char *key_of(const struct cn_query *query, const struct cn_search_newest *newest)
+{
+    return cn_strprintf("%zu %zu %" PRIu64 " %s", newest ? newest->end : 0,
+                        newest ? newest->trace_max : 0, query->now_ns, query->text);
+}
+
+/* Make the table of the traces that were chosen. False if it has to be one of all rows: these cannot be
+ * told from others. */
+static bool make_some(struct cn_search *search, const struct hit_ids *hits, char *key)
+{
+    struct cn_error ignored;
+
+    if (hits->is_odd || !make_traces(search, hits->is_found, &hits->ids, &ignored))
+        return false;
+    free(search->traces_key);
+    search->traces_key = key;
+    return true;
 }
 
 bool cn_search_newest_table(struct cn_search *search, const struct cn_query *query,
                             struct cn_search_newest *newest,
                             const struct cn_trace_table **out, struct cn_error *err)
 {
-    bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
-    bool ok = choose_segments(search, query, newest, chosen, err);
-    bool is_made = search->in_traces;
+    char *key = query ? key_of(query, newest) : NULL;
+    struct hit_ids hits = {.is_found = NULL};
+    bool ok = true;
 
-    for (size_t i = 0; ok && search->in_traces && i < search->count; i++) {
-        is_made = is_made && (!chosen[i] || search->in_traces[i]);
-        chosen[i] = chosen[i] || search->in_traces[i];
+    *out = &search->traces;
+    if (has_all_traces(search) ||
+        (key && search->traces_key && strcmp(key, search->traces_key) == 0)) {
+        if (newest)
+            newest->rest_ns = has_all_traces(search) ? 0 : search->traces_rest_ns;
+        free(key);
+        return true;
     }
-    ok = ok && (is_made || make_traces(search, chosen, err));
+    hits.is_found = cn_alloc(search->count + 1, sizeof(*hits.is_found));
+    ok = choose(search, query, newest, &hits, err);
+    if (ok && !make_some(search, &hits, key)) {
+        free(key);
+        free(search->traces_key);
+        search->traces_key = NULL;
+        if (newest)
+            newest->rest_ns = 0;
+        for (size_t i = 0; i < search->count; i++)
+            hits.is_found[i] = true;
+        ok = make_traces(search, hits.is_found, NULL, err);
+    } else if (!ok) {
+        free(key);
+    }
+    cn_trace_ids_done(&hits.ids);
     if (ok) {
+        search->traces_rest_ns = newest ? newest->rest_ns : 0;
         free(search->in_traces);
-        search->in_traces = chosen;
-        *out = &search->traces;
+        search->in_traces = hits.is_found;
     } else {
-        free(chosen);
+        free(hits.is_found);
     }
     return ok;
 }

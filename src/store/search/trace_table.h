@@ -1,8 +1,9 @@
 /* Which rows of a store belong to the same trace, in whichever segments they are.
  *
- * Runs of neighbouring rows with one id are grouped by its hash, a range of hashes after the other, so that
- * memory is bounded: 32 bytes for each of two million runs while the table is made, then 4
- * bytes per row and 56 per trace of several rows. Numbers and order depend on the rows alone.
+ * Runs of neighbouring rows with one id (trace_runs.h) are grouped by its hash, a range of hashes after the
+ * other, so that memory is bounded: 32 bytes for each of two million runs while the table is made, then 4
+ * bytes per run and 56 per trace. Numbers and order depend on the rows alone. A table of some traces has
+ * the numbers of their rows alone, and looks the ids of a few up where segments have tables of them.
  *
  * A span that was stored twice, because its sender repeated a request, counts once: the second row is
  * one of the doubles. Only traces with several rows that are not inside of another are looked
@@ -18,8 +19,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/search/trace_runs.h"
 
 struct cn_store_index;
+struct cn_trace_ids;
 
 /* The numbers of a trace. */
 struct cn_trace_sum {
@@ -33,28 +36,38 @@ struct cn_trace_sum {
 };
 
 struct cn_trace_table {
-    uint32_t *
-        *numbers; /* by segment and row: 1 + index of its trace; 0: the only row of it */
+    /* By segment: the numbers of its runs are 1 + index of the trace; 0: its only row or, in a table of some
+     * traces, a row of others. */
+    struct cn_trace_runs *runs;
     uint64_t **
         doubles; /* by segment: a bit for each row, set if another row has its span; NULL:
                          * there are none */
-    uint32_t *row_counts;
     size_t segment_count;
     struct cn_trace_sum *traces; /* of several rows, in the order of their first rows */
     uint32_t count;
+    bool is_of_some; /* of all traces asked for, also those of one row, and no others */
 };
 
-/* `indexes` has the index of each segment; NULL: its rows are unknown. */
+/* `indexes` has the index of each segment; NULL: its rows are unknown. `only`: the traces that it is of;
+ * NULL: all. With several `workers`, indexes may be read by any thread. */
 CN_CHECK bool cn_trace_table_make(struct cn_trace_table *out,
                                   const struct cn_store_index *const *indexes,
-                                  size_t segment_count, struct cn_error *err);
+                                  size_t segment_count, const struct cn_trace_ids *only,
+                                  unsigned workers, struct cn_error *err);
 void cn_trace_table_done(struct cn_trace_table *table);
 
-/* The trace of a row that has others; NULL if the row is the whole trace. */
+/* The number of the trace of a row; 0 as above. */
+static inline uint32_t cn_trace_table_number(const struct cn_trace_table *table,
+                                             uint32_t segment, uint32_t row)
+{
+    return cn_trace_runs_number(&table->runs[segment], row);
+}
+
+/* The trace of a row; NULL if it has no number. */
 static inline const struct cn_trace_sum *
 cn_trace_table_find(const struct cn_trace_table *table, uint32_t segment, uint32_t row)
 {
-    uint32_t number = table->numbers[segment] ? table->numbers[segment][row] : 0;
+    uint32_t number = cn_trace_table_number(table, segment, row);
 
     return number > 0 ? &table->traces[number - 1] : NULL;
 }

@@ -44,7 +44,7 @@ static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_inde
                          const struct cn_rows *rows, struct cn_error *err)
 {
     struct each *each = arg;
-    const uint32_t *numbers = each->table->numbers[segment];
+    const struct cn_trace_runs *runs = &each->table->runs[segment];
     struct cn_store_column columns[FIELDS];
 
     for (size_t i = 0; i < FIELDS; i++) {
@@ -55,7 +55,7 @@ static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_inde
     /* The last rows are mostly the newest. */
     for (uint32_t row = cn_rows_before(rows, rows->count); row < rows->count;
          row = cn_rows_before(rows, row)) {
-        uint32_t number = numbers ? numbers[row] : 0;
+        uint32_t number = cn_trace_runs_number(runs, row);
         struct cn_trace_sum sum;
 
         if (number > 0) {
@@ -66,6 +66,8 @@ static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_inde
             each->seen[number / 64] |= bit;
             continue;
         }
+        if (each->table->is_of_some)
+            continue;
         sum = (struct cn_trace_sum){
             .time_ns = number_of(each, index, columns, TIME, row),
             .duration_ns = number_of(each, index, columns, DURATION, row),

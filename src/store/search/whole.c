@@ -69,12 +69,12 @@ static bool is_empty(const struct whole_finding *finding, const struct set *set)
 static bool has_segment(const struct whole_finding *finding, const struct set *set,
                         size_t segment)
 {
-    const uint32_t *numbers = finding->table->numbers[segment];
+    const struct cn_trace_runs *runs = &finding->table->runs[segment];
 
     if (set->rows[segment].words && !cn_rows_is_empty(&set->rows[segment]))
         return true;
-    for (uint32_t row = 0; numbers && row < finding->table->row_counts[segment]; row++)
-        if (numbers[row] > 0 && has_trace(set, numbers[row]))
+    for (uint32_t i = 0; i < runs->run_count; i++)
+        if (runs->numbers[i] > 0 && has_trace(set, runs->numbers[i]))
             return true;
     return false;
 }
@@ -95,19 +95,21 @@ static bool add_rows(void *arg, uint32_t segment, const struct cn_store_index *i
 {
     struct whole_finding *finding = arg;
     struct set *set = &finding->sets[finding->depth - 1];
-    const uint32_t *numbers = finding->table->numbers[segment];
+    const struct cn_trace_runs *runs = &finding->table->runs[segment];
     struct cn_rows *alone = &set->rows[segment];
+    bool has_alone = !finding->table->is_of_some;
 
     (void)index;
     (void)err;
-    cn_rows_init(alone, rows->count);
+    if (has_alone)
+        cn_rows_init(alone, rows->count);
     for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
          row = cn_rows_next(rows, row + 1)) {
-        uint32_t number = numbers ? numbers[row] : 0;
+        uint32_t number = cn_trace_runs_number(runs, row);
 
         if (number > 0)
             set->traces[number / 64] |= UINT64_C(1) << number % 64;
-        else
+        else if (has_alone)
             cn_rows_set(alone, row);
     }
     return true;
@@ -189,15 +191,20 @@ static void combine(struct whole_finding *finding, bool is_both)
 static bool list_alone(const struct whole_finding *finding, uint32_t segment,
                        struct cn_rows *out, struct cn_error *err)
 {
-    const uint32_t *numbers = finding->table->numbers[segment];
+    const struct cn_trace_runs *runs = &finding->table->runs[segment];
     const struct cn_store_index *index;
+    uint32_t end;
 
     if (!cn_search_index(finding->search, segment, &index, err))
         return false;
     cn_rows_init(out, index->columns->row_count);
-    for (uint32_t row = 0; row < out->count; row++)
-        if (!numbers || numbers[row] == 0)
-            cn_rows_set(out, row);
+    if (!runs->starts)
+        cn_rows_set_range(out, 0, out->count);
+    for (uint32_t row = 0; row < runs->row_count; row = end) {
+        end = cn_trace_runs_next(runs, row + 1);
+        if (cn_trace_runs_number(runs, row) == 0)
+            cn_rows_set_range(out, row, end);
+    }
     cn_joined_drop(&index->joined, out);
     return true;
 }
@@ -213,7 +220,8 @@ static void invert(struct whole_finding *finding)
         struct cn_rows alone = {0}, *rows = &set->rows[i];
         struct cn_error err;
 
-        if (domain[i] && !list_alone(finding, i, &alone, &err))
+        if (domain[i] && !finding->table->is_of_some &&
+            !list_alone(finding, i, &alone, &err))
             finding->search->failures[i] = err;
         if (rows->words && alone.words) {
             cn_rows_not(rows);
@@ -281,12 +289,21 @@ static bool begin_domain(struct whole_finding *finding, struct cn_error *err)
 static void add_all(const struct whole_finding *finding, const struct set *set,
                     size_t segment, struct cn_rows *out)
 {
-    const uint32_t *numbers = finding->table->numbers[segment];
+    const struct cn_trace_runs *runs = &finding->table->runs[segment];
+    struct cn_rows doubles = {.words = finding->table->doubles[segment],
+                              .count = runs->row_count};
+    uint32_t end;
 
-    for (uint32_t row = 0; numbers && row < out->count; row++)
-        if (numbers[row] > 0 && has_trace(set, numbers[row]) &&
-            !cn_trace_table_is_double(finding->table, (uint32_t)segment, row))
-            cn_rows_set(out, row);
+    for (uint32_t row = 0; row < runs->row_count; row = end) {
+        uint32_t number = cn_trace_runs_number(runs, row);
+
+        end = cn_trace_runs_next(runs, row + 1);
+        if (number > 0 && has_trace(set, number))
+            cn_rows_set_range(out, row, end);
+    }
+    for (uint32_t row = doubles.words ? cn_rows_next(&doubles, 0) : doubles.count;
+         row < doubles.count; row = cn_rows_next(&doubles, row + 1))
+        cn_rows_clear(out, row);
 }
 
 static void take_found(struct whole_finding *finding, struct cn_whole *out)
@@ -299,7 +316,7 @@ static void take_found(struct whole_finding *finding, struct cn_whole *out)
     out->firsts = cn_alloc(count, sizeof(*out->firsts));
     out->all = cn_alloc(count, sizeof(*out->all));
     for (size_t i = 0; i < count; i++) {
-        uint32_t rows = table->row_counts[i];
+        uint32_t rows = table->runs[i].row_count;
 
         if (rows == 0)
             rows = set->rows[i].count;
