@@ -48,7 +48,7 @@ struct made_call {
 };
 
 struct trace_open_call {
-    uint32_t function;
+    uint32_t function, module;
     uint32_t track;
     uint32_t depth; /* calls that are open in its track, itself included */
     uint64_t begin_ns, end_ns;
@@ -67,7 +67,8 @@ struct cn_trace_calls {
     size_t address_count, address_capacity;
     const struct cn_words *words;
     uint64_t born_ns;
-    struct cn_map functions; /* service word and method word -> function, of `words` */
+    struct cn_map services;  /* service word -> module, of `words` */
+    struct cn_map functions; /* module and method word -> function, of `words` */
     struct from_traces_track *tracks;
     struct from_traces_group *groups; /* the first: of traces */
     size_t track_count, track_capacity, group_count, group_capacity;
@@ -123,6 +124,7 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     cn_names_done(&calls->modules);
     cn_names_done(&calls->names);
     free(calls->addresses);
+    cn_map_done(&calls->services);
     cn_map_done(&calls->functions);
     cn_map_done(&calls->traces);
     cn_map_done(&calls->paths);
@@ -148,28 +150,32 @@ void cn_trace_calls_nest(struct cn_trace_calls *calls)
     calls->is_nested = true;
 }
 
-static uint32_t module_of(struct cn_trace_calls *calls, const struct cn_words *words,
-                          uint32_t service)
+/* The module of a call: the service of its span, else that of its caller. */
+static uint32_t module_of(struct cn_trace_calls *calls, const struct cn_trace *trace,
+                          const struct cn_trace_node *node)
 {
+    uint32_t service = node->span == CN_NONE ? 0 : trace->spans[node->span].service;
     struct cn_text name = {0};
-    uint32_t module;
+    uint32_t *known;
 
     if (service == 0)
-        return 0;
-    cn_words_print(words, service, &name);
-    module = add_module(calls, cn_text_str(&name));
-    cn_text_done(&name);
-    return module;
+        return calls->depth > 0 ? calls->open[calls->depth - 1].module : 0;
+    known = cn_map_at(&calls->services, service, CN_NONE);
+    if (*known == CN_NONE) {
+        cn_words_print(trace->words, service, &name);
+        *known = add_module(calls, cn_text_str(&name));
+        cn_text_done(&name);
+    }
+    return *known;
 }
 
 /* Methods of the same name are one function of their service, whichever dictionary they come
  * from. */
 static uint32_t add_function(struct cn_trace_calls *calls, const struct cn_words *words,
-                             uint32_t service, uint32_t method)
+                             uint32_t module, uint32_t method)
 {
     static const struct cn_argument_spec attributes = {
         .format = 's', .index = 1, .type_name = "", .text = "arg1/s"};
-    uint32_t module = module_of(calls, words, service);
     struct cn_text key = {0};
     uint32_t function, before = (uint32_t)calls->names.count;
     size_t name_at;
@@ -203,20 +209,25 @@ static uint32_t add_function(struct cn_trace_calls *calls, const struct cn_words
     return function;
 }
 
-static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_trace *trace,
-                            const struct cn_trace_node *node)
+/* Words of another dictionary are others. */
+static void follow_words(struct cn_trace_calls *calls, const struct cn_words *words)
 {
-    uint32_t service = node->span == CN_NONE ? 0 : trace->spans[node->span].service;
-    uint32_t *known;
+    if (calls->words == words && calls->born_ns == words->born_ns)
+        return;
+    cn_map_done(&calls->services);
+    cn_map_done(&calls->functions);
+    calls->words = words;
+    calls->born_ns = words->born_ns;
+}
 
-    if (calls->words != trace->words || calls->born_ns != trace->words->born_ns) {
-        cn_map_done(&calls->functions);
-        calls->words = trace->words;
-        calls->born_ns = trace->words->born_ns;
-    }
-    known = cn_map_at(&calls->functions, (uint64_t)service << 32 | node->method, CN_NONE);
+static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_words *words,
+                            uint32_t module, uint32_t method)
+{
+    uint32_t *known =
+        cn_map_at(&calls->functions, (uint64_t)module << 32 | method, CN_NONE);
+
     if (*known == CN_NONE)
-        *known = add_function(calls, trace->words, service, node->method);
+        *known = add_function(calls, words, module, method);
     return *known;
 }
 
@@ -562,12 +573,15 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
     const struct cn_trace_node *entered = &trace->nodes[node];
-    struct trace_open_call call = {.function = function_of(calls, trace, entered)};
+    struct trace_open_call call = {0};
     struct from_traces_track *track;
     bool is_moved = false;
 
     while (calls->depth > depth)
         leave(calls);
+    follow_words(calls, trace->words);
+    call.module = module_of(calls, trace, entered);
+    call.function = function_of(calls, trace->words, call.module, entered->method);
     begin_ns = clamp(begin_ns + entered->start_ns, 0, UINT64_MAX - 1);
     call.end_ns = clamp(begin_ns + entered->duration_ns, begin_ns, UINT64_MAX);
     call.real = (struct made_call){begin_ns, call.end_ns};
