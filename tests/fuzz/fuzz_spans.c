@@ -26,7 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         count += trace.node_count;
     }
     assert(count == set.count);
-    cn_trace_done(&trace);
     cn_span_set_done(&set);
     return 0;
 }

@@ -306,10 +306,11 @@ bool cn_store_ingest_trace(struct cn_store_ingest *ingest, const struct cn_trace
 static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
                       struct cn_error *err)
 {
+    struct cn_trace trace;
     enum cn_step step;
 
-    while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM)
-        if (!cn_store_ingest_trace(ingest, &ingest->trace, err))
+    while ((step = cn_span_set_next(set, &trace, err)) == CN_ITEM)
+        if (!cn_store_ingest_trace(ingest, &trace, err))
             return false;
     return step == CN_END;
 }

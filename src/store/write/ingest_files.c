@@ -23,7 +23,7 @@ enum {
 /* The traces of a body of spans. */
 struct parsed {
     struct cn_span_set set;
-    struct cn_trace *traces;
+    struct cn_trace *traces; /* which borrow from the set */
     size_t count, capacity;
     bool has_failed; /* after these traces */
     struct cn_error err;
@@ -66,8 +66,6 @@ struct files {
 
 static void free_parsed(struct parsed *parsed)
 {
-    for (size_t i = 0; parsed && i < parsed->count; i++)
-        cn_trace_done(&parsed->traces[i]);
     if (parsed) {
         free(parsed->traces);
         cn_span_set_done(&parsed->set);
@@ -150,16 +148,10 @@ static struct parsed *parse(struct cn_bytes body)
     enum cn_step step = CN_FAIL;
 
     if (cn_span_set_read(&parsed->set, body, &parsed->err)) {
-        do {
-            struct cn_trace trace = {0};
+        struct cn_trace trace;
 
-            step = cn_span_set_next(&parsed->set, &trace, &parsed->err);
-            if (step != CN_ITEM) {
-                cn_trace_done(&trace);
-                break;
-            }
+        while ((step = cn_span_set_next(&parsed->set, &trace, &parsed->err)) == CN_ITEM)
             CN_PUSH(parsed->traces, parsed->count, parsed->capacity, trace);
-        } while (true);
     }
     parsed->has_failed = step == CN_FAIL;
     return parsed;

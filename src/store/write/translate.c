@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/traces/copy.h"
 
 void cn_translation_forget(struct cn_translation *translation)
 {
@@ -33,9 +34,8 @@ static uint32_t word_of(struct cn_translation *translation, uint32_t word)
     return *known;
 }
 
-/* A text gets the kind of its use here, whatever its kind in the other dictionary. */
-static uint32_t text_of(struct cn_translation *translation, uint32_t word,
-                        enum cn_word_kind kind)
+static uint32_t new_text_of(struct cn_translation *translation, uint32_t word,
+                            enum cn_word_kind kind)
 {
     enum cn_word_kind is = cn_word_kind(translation->from, word);
 
@@ -46,32 +46,14 @@ static uint32_t text_of(struct cn_translation *translation, uint32_t word,
     return cn_words_add(translation->to, kind, cn_word_bytes(translation->from, word));
 }
 
-/* Copy an array into memory that had another one. */
-#define COPY_ARRAY(to, from, array, count, capacity)                                  \
-    do {                                                                              \
-        CN_GROW_TO((to)->array, (from)->count, (to)->capacity);                       \
-        if ((from)->count > 0)                                                        \
-            memcpy((to)->array, (from)->array, (from)->count * sizeof(*(to)->array)); \
-        (to)->count = (from)->count;                                                  \
-    } while (0)
-
-/* All of a trace but resources and scopes, which are words. */
-static void copy_trace(struct cn_trace *to, const struct cn_trace *from)
+/* A text gets the kind of its use here, whatever its kind in the other dictionary. Most are known. */
+static inline uint32_t text_of(struct cn_translation *translation, uint32_t word,
+                               enum cn_word_kind kind)
 {
-    cn_trace_clear(to);
-    to->id_high = from->id_high;
-    to->id_low = from->id_low;
-    to->clock_ns = from->clock_ns;
-    to->part = from->part;
-    to->resume_ns = from->resume_ns;
-    to->current = from->current;
-    to->depth = from->depth;
-    COPY_ARRAY(to, from, nodes, node_count, node_capacity);
-    COPY_ARRAY(to, from, attributes, attribute_count, attribute_capacity);
-    COPY_ARRAY(to, from, values, value_count, value_capacity);
-    COPY_ARRAY(to, from, spans, span_count, span_capacity);
-    COPY_ARRAY(to, from, events, event_count, event_capacity);
-    COPY_ARRAY(to, from, links, link_count, link_capacity);
+    bool is_known = word < translation->known_count && translation->known[word] != 0 &&
+                    cn_word_kind(translation->from, word) == kind;
+
+    return is_known ? translation->known[word] : new_text_of(translation, word, kind);
 }
 
 static void translate_value(struct cn_translation *translation,
@@ -79,10 +61,10 @@ static void translate_value(struct cn_translation *translation,
 {
     if (value->kind != CN_VALUE_WORD)
         return;
-    if (cn_word_kind(translation->from, value->word) == CN_WORD_BYTES)
-        value->word = word_of(translation, value->word);
-    else
-        value->word = text_of(translation, value->word, CN_WORD_TEXT);
+    value->word = text_of(translation, value->word,
+                          cn_word_kind(translation->from, value->word) == CN_WORD_BYTES
+                              ? CN_WORD_BYTES
+                              : CN_WORD_TEXT);
 }
 
 static void translate_span(struct cn_translation *translation, struct cn_trace_span *span)
@@ -112,7 +94,7 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
                translation->known_count);
     memset(translation->known + old, 0,
            (translation->known_count - old) * sizeof(*translation->known));
-    copy_trace(out, trace);
+    cn_trace_copy(out, trace);
     out->words = to;
     for (uint32_t i = 0; i < out->node_count; i++) {
         out->nodes[i].method = word_of(translation, out->nodes[i].method);

@@ -4,6 +4,7 @@
 #include "base/files/file.h"
 #include "formats/exchange/read/traces/span_set.h"
 #include "model/calls/recording.h"
+#include "model/traces/copy.h"
 #include "model/traces/span.h"
 
 static bool probe(const char *path, enum cn_span_system system)
@@ -37,11 +38,12 @@ static bool walk(struct cn_bytes body, const struct cn_trace_visitor *visitor,
                  struct cn_error *err)
 {
     struct cn_span_set set = {0};
-    struct cn_trace trace = {0};
+    struct cn_trace borrowed, trace = {0};
     enum cn_step step = CN_FAIL;
     bool ok = cn_span_set_read(&set, body, err);
 
-    while (ok && (step = cn_span_set_next(&set, &trace, err)) == CN_ITEM) {
+    while (ok && (step = cn_span_set_next(&set, &borrowed, err)) == CN_ITEM) {
+        cn_trace_copy(&trace, &borrowed);
         cn_trace_complete(&trace);
         ok = visitor->visit(visitor->arg, &trace, trace.spans[0].time_ns, err);
     }

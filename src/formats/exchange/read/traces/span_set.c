@@ -439,62 +439,9 @@ bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_e
         return false;
     find_parents(set);
     list_children(set);
+    CN_GROW_TO(set->pool.nodes, set->count, set->pool.node_capacity);
+    CN_GROW_TO(set->pool.spans, set->count, set->pool.span_capacity);
     return true;
-}
-
-/* A value of the set as one of the trace. Readers limit the depth. */
-static struct cn_trace_value copy_value(const struct cn_span_set *set,
-                                        struct cn_trace *trace,
-                                        struct cn_trace_value value)
-{
-    uint32_t count = value.kind == CN_VALUE_LIST  ? value.list.count
-                     : value.kind == CN_VALUE_MAP ? 2 * value.list.count
-                                                  : 0;
-
-    if (count == 0)
-        return value;
-    struct cn_trace_value *items = cn_alloc(count, sizeof(*items));
-    for (uint32_t i = 0; i < count; i++)
-        items[i] = copy_value(set, trace, set->pool.values[value.list.first + i]);
-    value.list.first = cn_trace_add_values(trace, items, count);
-    free(items);
-    return value;
-}
-
-static struct cn_trace_list copy_list(const struct cn_span_set *set,
-                                      struct cn_trace *trace, struct cn_trace_list from)
-{
-    struct cn_trace_list to = CN_TRACE_EMPTY_LIST;
-
-    for (uint32_t i = from.first; i != CN_NONE; i = set->pool.attributes[i].next)
-        cn_trace_list_add(trace, &to, set->pool.attributes[i].key,
-                          copy_value(set, trace, set->pool.attributes[i].value));
-    return to;
-}
-
-static void copy_span(const struct cn_span_set *set, struct cn_trace *trace,
-                      const struct cn_trace_span *from)
-{
-    struct cn_trace_span *span = cn_trace_add_span(trace, from->time_ns);
-    uint32_t node = span->node;
-
-    *span = *from;
-    span->node = node;
-    span->event_count = span->link_count = 0;
-    for (uint32_t i = 0; i < from->event_count; i++) {
-        const struct cn_trace_event *event = &set->pool.events[from->first_event + i];
-        struct cn_trace_event *copy = cn_trace_add_event(trace);
-
-        *copy = *event;
-        copy->attributes = copy_list(set, trace, event->attributes);
-    }
-    for (uint32_t i = 0; i < from->link_count; i++) {
-        const struct cn_trace_link *link = &set->pool.links[from->first_link + i];
-        struct cn_trace_link *copy = cn_trace_add_link(trace);
-
-        *copy = *link;
-        copy->attributes = copy_list(set, trace, link->attributes);
-    }
 }
 
 static uint64_t since(const struct cn_set_span *span, uint64_t begin_ns)
@@ -512,10 +459,10 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
     span->is_used = true;
     if (!cn_trace_enter(trace, method, since(span, begin_ns), err))
         return false;
-    copy_span(set, trace, &span->span);
-    struct cn_trace_list list = copy_list(set, trace, span->attributes);
-    trace->nodes[trace->current].first_attribute = list.first;
-    trace->nodes[trace->current].last_attribute = list.last;
+    span->span.node = trace->current;
+    *cn_trace_add_span(trace, span->span.time_ns) = span->span;
+    trace->nodes[trace->current].first_attribute = span->attributes.first;
+    trace->nodes[trace->current].last_attribute = span->attributes.last;
     if (span->exception)
         cn_trace_throw(trace, span->exception);
     if (span->is_error)
@@ -581,13 +528,21 @@ enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
 
     if (root == CN_NONE)
         return CN_END;
-    cn_trace_clear(trace);
+    if (!set->levels)
+        set->levels = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*set->levels));
+    *trace = set->pool;
     trace->words = &set->words;
     trace->id_high = set->spans[root].trace_high;
     trace->id_low = set->spans[root].trace_low;
-    if (!set->levels)
-        set->levels = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*set->levels));
-    return build(set, trace, root, set->levels, err) ? CN_ITEM : CN_FAIL;
+    trace->current = CN_NONE;
+    /* Each span is a call of one trace: there is room for all. */
+    trace->nodes = set->pool.nodes + set->built_count;
+    trace->spans = set->pool.spans + set->built_count;
+    trace->node_capacity = trace->span_capacity = set->count - set->built_count;
+    if (!build(set, trace, root, set->levels, err))
+        return CN_FAIL;
+    set->built_count += trace->node_count;
+    return CN_ITEM;
 }
 
 void cn_span_set_done(struct cn_span_set *set)

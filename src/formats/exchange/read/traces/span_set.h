@@ -7,7 +7,8 @@
  *
  * A span whose parent is in the same body is a call inside it; any other span begins a
  * trace with the same id. All that was sent of spans is in them (model/traces/span.h); resources and
- * scopes as words. Traces use the words of the set.
+ * scopes as words. Traces borrow words and arrays of the set, and are not released; cn_trace_copy() makes one
+ * that can be changed.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_TRACES_SPAN_SET_H
@@ -46,9 +47,11 @@ struct cn_span_set {
     struct cn_words words;
     struct cn_set_span *spans;
     size_t count, capacity;
-    struct cn_trace pool; /* attributes, values, events and links of all spans */
-    bool has_shared;      /* spans with the id of the span that called them */
-    uint32_t *children;   /* indices of spans, by parent and time */
+    struct cn_trace
+        pool; /* attributes, values, events and links of all spans; calls of all traces */
+    size_t built_count; /* calls of the traces so far */
+    bool has_shared;    /* spans with the id of the span that called them */
+    uint32_t *children; /* indices of spans, by parent and time */
     uint32_t *first_child;
     size_t next_root;
     struct span_level *levels; /* of the path in the trace that is being built */
@@ -71,7 +74,7 @@ enum cn_span_system cn_span_set_probe(struct cn_bytes body);
 CN_CHECK bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body,
                                struct cn_error *err);
 
-/* The next trace. Clears `trace`, which borrows the words of the set. */
+/* The next trace, valid as long as the set. */
 CN_CHECK enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
                                        struct cn_error *err);
 

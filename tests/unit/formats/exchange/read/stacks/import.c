@@ -358,7 +358,6 @@ static void spans_are_joined_by_their_parents(void **state)
     assert_false(trace.nodes[0].flags & CN_TRACE_ERROR);
     assert_int_equal(cn_span_set_next(&set, &trace, &err), CN_END);
     cn_span_set_done(&set);
-    cn_trace_done(&trace);
 }
 
 static void exceptions_and_lists_of_opentelemetry_are_stored(void **state)
@@ -381,7 +380,6 @@ static void exceptions_and_lists_of_opentelemetry_are_stored(void **state)
     assert_int_equal(value->kind, CN_VALUE_LIST);
     assert_int_equal(value->list.count, 2);
     cn_span_set_done(&set);
-    cn_trace_done(&trace);
 }
 
 /* Spans of all systems here have the same link, before one without ids. */
@@ -410,7 +408,6 @@ static void links_are_stored(void **state)
                             "(trace_state = s=1, via = queue)");
         cn_text_done(&text);
         cn_span_set_done(&set);
-        cn_trace_done(&trace);
     }
     free(otlp);
 }
