@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL /* a call takes longer than the hash of a short text */
 #include <xxhash.h>
 
 #include "base/alloc.h"
