@@ -1,14 +1,51 @@
 #include "store/write/spans_seen.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "store/index/columns.h"
 #include "store/segment/scan.h"
 
+enum { FIRST_SLOTS = 1024 };
+
+static uint64_t key_of(uint64_t trace_high, uint64_t trace_low, uint64_t span_id,
+                       uint32_t part)
+{
+    uint64_t key = cn_span_key(trace_high, trace_low, span_id, part);
+
+    return key != 0 ? key : 1;
+}
+
+/* The slot of a key, or the free one for it. A segment has millions of keys, each of which is looked up
+ * where the cache has nothing: a slot is no more than the key. */
+static uint64_t *probe(uint64_t *keys, size_t slots, uint64_t key)
+{
+    size_t i = key & (slots - 1);
+
+    while (keys[i] != 0 && keys[i] != key)
+        i = (i + 1) & (slots - 1);
+    return &keys[i];
+}
+
+static void grow(struct cn_spans_seen *seen)
+{
+    size_t slots = seen->key_slots > 0 ? 2 * seen->key_slots : FIRST_SLOTS, capacity = 0;
+    uint64_t *keys = NULL;
+
+    CN_RENEW(keys, slots, capacity);
+    memset(keys, 0, slots * sizeof(*keys));
+    for (size_t i = 0; i < seen->key_slots; i++)
+        if (seen->keys[i] != 0)
+            *probe(keys, slots, seen->keys[i]) = seen->keys[i];
+    free(seen->keys);
+    seen->keys = keys;
+    seen->key_slots = slots;
+}
+
 void cn_spans_seen_done(struct cn_spans_seen *seen)
 {
-    cn_map_done(&seen->keys);
+    free(seen->keys);
     free(seen->open);
     *seen = (struct cn_spans_seen){0};
 }
@@ -16,7 +53,9 @@ void cn_spans_seen_done(struct cn_spans_seen *seen)
 bool cn_spans_seen_has(const struct cn_spans_seen *seen, uint64_t trace_high,
                        uint64_t trace_low, uint64_t span_id, uint32_t part)
 {
-    return cn_map_find(&seen->keys, cn_span_key(trace_high, trace_low, span_id, part), 0);
+    return seen->key_count > 0 &&
+           *probe(seen->keys, seen->key_slots,
+                  key_of(trace_high, trace_low, span_id, part)) != 0;
 }
 
 static size_t find_open(const struct cn_spans_seen *seen, uint64_t high, uint64_t low)
@@ -61,14 +100,19 @@ static void follow_parts(struct cn_spans_seen *seen, const struct cn_store_row *
 
 bool cn_spans_seen_add(struct cn_spans_seen *seen, const struct cn_store_row *row)
 {
-    uint64_t key = cn_span_key(row->trace_high, row->trace_low, row->span_id, row->part);
+    uint64_t key = key_of(row->trace_high, row->trace_low, row->span_id, row->part);
 
     if (!(row->flags & CN_ROW_EMBEDDED) &&
         (seen->open_count > 0 || !(row->flags & CN_ROW_LAST)))
         follow_parts(seen, row);
-    size_t count = seen->keys.count;
-    (void)cn_map_at(&seen->keys, key, 1);
-    return seen->keys.count > count;
+    if (seen->key_count * 8 >= seen->key_slots * 5)
+        grow(seen);
+    uint64_t *slot = probe(seen->keys, seen->key_slots, key);
+    if (*slot != 0)
+        return false;
+    *slot = key;
+    seen->key_count++;
+    return true;
 }
 
 void cn_spans_seen_add_columns(struct cn_spans_seen *seen,

@@ -5,7 +5,8 @@
 #ifndef CN_STORE_WRITE_SPANS_SEEN_H
 #define CN_STORE_WRITE_SPANS_SEEN_H
 
-#include "base/map.h"
+#include <stddef.h>
+
 #include "store/index/row.h"
 
 struct cn_columns;
@@ -18,7 +19,8 @@ struct cn_open_trace {
 };
 
 struct cn_spans_seen {
-    struct cn_map keys;
+    uint64_t *keys; /* of spans: hashes, by these; 0: free */
+    size_t key_count, key_slots;
     struct cn_open_trace *open;
     size_t open_count, open_capacity;
 };
