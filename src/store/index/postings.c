@@ -1,12 +1,13 @@
 #include "store/index/postings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "store/index/posting_encoder.h"
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, KEY_BITS = 64 };
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, KEY_BITS = 64, FIRST_SLOTS = 256 };
 
 /* A key of the rows that are encoded. */
 struct key_rows {
@@ -19,8 +20,8 @@ void cn_postings_begin(struct cn_postings *postings, uint32_t first_row)
     postings->first_row = first_row;
     postings->row_count = 0;
     postings->count = 0;
-    cn_map_done(&postings->ids);
-    cn_map_reserve(&postings->ids, postings->key_count);
+    if (postings->key_count > 0)
+        memset(postings->ids, 0, postings->id_slots * sizeof(*postings->ids));
     postings->key_count = 0;
 }
 
@@ -28,17 +29,49 @@ void cn_postings_done(struct cn_postings *postings)
 {
     free(postings->pairs);
     free(postings->keys);
-    cn_map_done(&postings->ids);
+    free(postings->ids);
     *postings = (struct cn_postings){0};
+}
+
+/* The slot of the id of a key, or the free one for it. Words and names are numbered: neighbours get
+ * neighbouring slots, which are in the cache. */
+static inline uint32_t *probe(const struct cn_postings *postings, cn_posting_key key)
+{
+    size_t i = (size_t)(key ^ (key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+    for (i &= postings->id_slots - 1; postings->ids[i] != 0;
+         i = (i + 1) & (postings->id_slots - 1))
+        if (postings->keys[postings->ids[i] - 1].key == key)
+            break;
+    return &postings->ids[i];
+}
+
+static void grow_ids(struct cn_postings *postings)
+{
+    free(postings->ids);
+    postings->id_slots = postings->id_slots > 0 ? 2 * postings->id_slots : FIRST_SLOTS;
+    postings->ids = cn_alloc(postings->id_slots, sizeof(*postings->ids));
+    for (size_t i = 0; i < postings->key_count; i++)
+        *probe(postings, postings->keys[i].key) = (uint32_t)i + 1;
+}
+
+static uint32_t add_key(struct cn_postings *postings, cn_posting_key key)
+{
+    if (postings->key_count >= postings->id_slots / 2)
+        grow_ids(postings);
+    CN_PUSH(postings->keys, postings->key_count, postings->key_capacity,
+            (struct cn_posting_known){.key = key});
+    *probe(postings, key) = (uint32_t)postings->key_count;
+    return (uint32_t)postings->key_count;
 }
 
 void cn_postings_add(struct cn_postings *postings, uint32_t row, cn_posting_key key)
 {
-    uint32_t id = *cn_map_at(&postings->ids, key, (uint32_t)postings->key_count);
+    uint32_t id = postings->key_count > 0 ? *probe(postings, key) : 0;
 
-    if (id == postings->key_count)
-        CN_PUSH(postings->keys, postings->key_count, postings->key_capacity,
-                (struct cn_posting_known){.key = key});
+    if (id == 0)
+        id = add_key(postings, key);
+    id--;
     if (postings->keys[id].after_row == row + 1)
         return;
     postings->keys[id].after_row = row + 1;

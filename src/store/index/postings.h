@@ -25,8 +25,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
-
 struct cn_text;
 
 typedef uint64_t cn_posting_key;
@@ -83,9 +81,10 @@ struct cn_postings {
     uint32_t first_row, row_count;
     struct cn_posting_pair *pairs; /* by row */
     size_t count, capacity;
-    struct cn_map ids; /* of the keys */
-    struct cn_posting_known *keys;
+    struct cn_posting_known *keys; /* by id */
     size_t key_count, key_capacity;
+    uint32_t *ids; /* 1 + that of a key, by its hash; 0: free */
+    size_t id_slots;
 };
 
 /* Begin a block in a zeroed or used collector; its previous content is dropped. */
