@@ -432,7 +432,7 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
                        "attribute",
                        by);
     if (unit == CN_SEARCH_TRACES && !is_operation &&
-        !cn_search_trace_table(search, NULL, &traces, err))
+        !cn_search_trace_table(search, NULL, CN_TRACE_TABLE_ALL, &traces, err))
         return false;
     grouping = cn_alloc(1, sizeof(*grouping));
     grouping->traces = traces;

@@ -338,7 +338,8 @@ bool cn_search_services(struct cn_search *search, const struct cn_query *query,
     struct services_joining joining = {
         .search = search, .has_self = has_self, .found = {.first_ns = UINT64_MAX}};
     uint64_t row_count = 0;
-    bool ok = cn_search_trace_table(search, NULL, &joining.traces, err);
+    bool ok =
+        cn_search_trace_table(search, NULL, CN_TRACE_TABLE_ALL, &joining.traces, err);
 
     for (size_t i = 0; i < cn_store_segment_count(store); i++)
         row_count += cn_segment_row_count(cn_store_segment(store, i));

@@ -174,7 +174,7 @@ bool cn_search_rows_of(struct cn_search *search, const struct cn_query *traces,
 
     if (traces->count == 0)
         return cn_search_rows(search, query, order, out, err);
-    return cn_search_whole(search, traces, false, &whole, err) &&
+    return cn_search_whole(search, traces, false, CN_TRACE_TABLE_ALL, &whole, err) &&
            find_rows(search, query, whole, order, NULL, out, err);
 }
 

@@ -587,7 +587,10 @@ static enum cn_step visit_whole(struct cn_search *search, const struct cn_query 
     const struct cn_rows *rows = NULL;
     uint32_t segment;
 
-    if (!cn_search_whole(search, query, visitor->end > 0, &whole, err))
+    if (!cn_search_whole(search, query, visitor->end > 0,
+                         visitor->kind == CN_SEARCH_WHOLE ? CN_TRACE_TABLE_ALL
+                                                          : CN_TRACE_TABLE_TIMES,
+                         &whole, err))
         return CN_FAIL;
     for (; *position < search->count; ++*position) {
         segment = entries[*position].segment;

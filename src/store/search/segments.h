@@ -9,6 +9,7 @@
 #include "model/step.h"
 #include "store/index/rows.h"
 #include "store/search/search.h"
+#include "store/search/trace_table.h"
 #include "store/segment/index.h"
 
 /* Called with the matching rows of a segment that has any. */
@@ -62,15 +63,20 @@ size_t cn_search_segment_count(const struct cn_search *search,
 struct cn_query *cn_search_seed(const struct cn_search *search,
                                 const struct cn_query *query);
 
-struct cn_trace_table;
-
 /* The rows of all segments by trace; with a query, at least those of the traces that it finds. One of all
  * rows is made once. Rows of a damaged segment are traces of one row each; cn_search_check() reports the
  * damage. */
 CN_CHECK bool cn_search_trace_table(struct cn_search *search,
                                     const struct cn_query *query,
+                                    enum cn_trace_table_needs needs,
                                     const struct cn_trace_table **out,
                                     struct cn_error *err);
+
+/* A table of some traces, of the caller: to be released with cn_trace_table_done(). */
+struct cn_trace_ids;
+CN_CHECK bool cn_search_table_of(struct cn_search *search, const struct cn_trace_ids *ids,
+                                 enum cn_trace_table_needs needs,
+                                 struct cn_trace_table *out, struct cn_error *err);
 
 /* The newest traces that a query finds: of its newest segments, those that may be among the newest.
  * Others are in the table with what these segments have of them. */
@@ -79,11 +85,10 @@ struct cn_search_newest {
     size_t trace_max; /* traces whose rows are all in the table */
     uint64_t rest_ns; /* receives a time that no other trace is after; 0: there is none */
 };
-CN_CHECK bool cn_search_newest_table(struct cn_search *search,
-                                     const struct cn_query *query,
-                                     struct cn_search_newest *newest,
-                                     const struct cn_trace_table **out,
-                                     struct cn_error *err);
+CN_CHECK bool
+cn_search_newest_table(struct cn_search *search, const struct cn_query *query,
+                       struct cn_search_newest *newest, enum cn_trace_table_needs needs,
+                       const struct cn_trace_table **out, struct cn_error *err);
 
 /* True if a table of so many traces is made faster than one of all. */
 bool cn_search_is_few(const struct cn_search *search, size_t trace_max);

@@ -140,7 +140,7 @@ static bool mark_run(void *arg, uint32_t segment, uint32_t first, uint32_t end,
 {
     struct marking *marking = arg;
     struct cn_table_making *making = marking->making;
-    struct cn_table_block block;
+    struct cn_table_block block = {.count = 0};
     uint64_t ids[CN_TABLE_BLOCK_ROWS];
 
     if (!making->is_doubled[number - 1] ||

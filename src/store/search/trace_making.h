@@ -30,7 +30,8 @@ struct cn_table_segment {
     const struct cn_joined *joined; /* NULL: there are none */
     struct cn_trace_run_ids ids;
     struct cn_store_column fields[CN_TABLE_FIELDS];
-    bool is_by_row; /* a few rows are read, whose columns are not open */
+    bool has_field[CN_TABLE_FIELDS]; /* it is needed; others are 0 */
+    bool is_by_row;                  /* a few rows are read, whose columns are not open */
     struct cn_error err;
     bool ok;
 };

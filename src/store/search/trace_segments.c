@@ -255,14 +255,17 @@ static bool has_filters(const struct cn_search *search)
     return false;
 }
 
-/* True if there is a table of all traces. */
-static bool has_all_traces(const struct cn_search *search)
+/* True if the table has what is needed. */
+static bool has_needed(const struct cn_search *search, enum cn_trace_table_needs needs)
 {
-    bool has_all = search->in_traces && !search->traces.is_of_some;
+    return search->in_traces &&
+           (search->traces.has == CN_TRACE_TABLE_ALL || search->traces.has == needs);
+}
 
-    for (size_t i = 0; has_all && i < search->count; i++)
-        has_all = search->in_traces[i];
-    return has_all;
+static bool has_all_traces(const struct cn_search *search,
+                           enum cn_trace_table_needs needs)
+{
+    return has_needed(search, needs) && !search->traces.is_of_some;
 }
 
 bool cn_search_is_few(const struct cn_search *search, size_t trace_max)
@@ -271,7 +274,8 @@ bool cn_search_is_few(const struct cn_search *search, size_t trace_max)
 
     if (has_filters(search))
         return trace_max < FILTERED_MAX;
-    return !has_all_traces(search) && trace_max < search->row_count / ROWS_A_TRACE;
+    return !has_all_traces(search, CN_TRACE_TABLE_ALL) &&
+           trace_max < search->row_count / ROWS_A_TRACE;
 }
 
 /* Drop traces without hits of the last condition. */
@@ -385,12 +389,12 @@ static void open_chosen(void *arg, size_t i, unsigned worker)
 
 /* Of all rows of the chosen segments; or, with `only`, of those of some traces. */
 static bool make_traces(struct cn_search *search, const bool *chosen,
-                        const struct cn_trace_ids *only, struct cn_error *err)
+                        const struct cn_trace_ids *only, enum cn_trace_table_needs needs,
+                        struct cn_trace_table *out, struct cn_error *err)
 {
     const struct cn_store_index **indexes = cn_alloc(search->count, sizeof(*indexes));
     struct indexes opening = {search, cn_alloc(search->count, sizeof(uint32_t)), indexes};
     struct cn_jobs jobs = {.arg = &opening, .run = open_chosen};
-    struct cn_trace_table made;
     bool ok = true;
 
     for (uint32_t i = 0; i < search->count; i++) {
@@ -402,13 +406,8 @@ static bool make_traces(struct cn_search *search, const bool *chosen,
             opening.segments[jobs.count++] = i;
     }
     cn_pool_run(&jobs, cn_search_workers(search));
-    ok = ok && cn_trace_table_make(&made, indexes, search->count, only,
+    ok = ok && cn_trace_table_make(out, indexes, search->count, only, needs,
                                    cn_search_workers(search), err);
-    if (ok) {
-        cn_trace_table_done(&search->traces);
-        search->traces = made;
-        search->made_count++;
-    }
     free(opening.segments);
     free(indexes);
     return ok;
@@ -421,64 +420,96 @@ static char *key_of(const struct cn_query *query, const struct cn_search_newest 
                         newest ? newest->trace_max : 0, query->now_ns, query->text);
 }
 
-/* Make the table of the traces that were chosen. False if it has to be one of all rows: these cannot be
- * told from others. */
-static bool make_some(struct cn_search *search, const struct hit_ids *hits, char *key)
+/* Take over a table, and what it was made for. */
+static void note_made(struct cn_search *search, const struct cn_trace_table *made,
+                      bool *in_traces, char *key, uint64_t rest_ns)
 {
-    struct cn_error ignored;
-
-    if (hits->is_odd || !make_traces(search, hits->is_found, &hits->ids, &ignored))
-        return false;
+    cn_trace_table_done(&search->traces);
+    search->traces = *made;
+    search->made_count++;
+    free(search->in_traces);
     free(search->traces_key);
+    search->in_traces = in_traces;
     search->traces_key = key;
-    return true;
+    search->traces_rest_ns = rest_ns;
+}
+
+/* Make the table of all rows. */
+static bool make_all(struct cn_search *search, enum cn_trace_table_needs needs,
+                     struct cn_error *err)
+{
+    bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
+    struct cn_trace_table made;
+
+    for (size_t i = 0; i < search->count; i++)
+        chosen[i] = true;
+    if (make_traces(search, chosen, NULL, needs, &made, err)) {
+        note_made(search, &made, chosen, NULL, 0);
+        return true;
+    }
+    free(chosen);
+    return false;
 }
 
 bool cn_search_newest_table(struct cn_search *search, const struct cn_query *query,
                             struct cn_search_newest *newest,
+                            enum cn_trace_table_needs needs,
                             const struct cn_trace_table **out, struct cn_error *err)
 {
-    char *key = query ? key_of(query, newest) : NULL;
     struct hit_ids hits = {.is_found = NULL};
-    bool ok = true;
+    struct cn_trace_table made;
+    struct cn_error ignored;
+    bool ok;
 
     *out = &search->traces;
-    if (has_all_traces(search) ||
-        (key && search->traces_key && strcmp(key, search->traces_key) == 0)) {
+    if (newest)
+        newest->rest_ns = 0;
+    if (has_all_traces(search, needs))
+        return true;
+    if (!query)
+        return make_all(search, needs, err);
+    char *key = key_of(query, newest);
+    if (has_needed(search, needs) && search->traces_key &&
+        strcmp(key, search->traces_key) == 0) {
         if (newest)
-            newest->rest_ns = has_all_traces(search) ? 0 : search->traces_rest_ns;
+            newest->rest_ns = search->traces_rest_ns;
         free(key);
         return true;
     }
     hits.is_found = cn_alloc(search->count + 1, sizeof(*hits.is_found));
     ok = choose(search, query, newest, &hits, err);
-    if (ok && !make_some(search, &hits, key)) {
-        free(key);
-        free(search->traces_key);
-        search->traces_key = NULL;
-        if (newest)
-            newest->rest_ns = 0;
-        for (size_t i = 0; i < search->count; i++)
-            hits.is_found[i] = true;
-        ok = make_traces(search, hits.is_found, NULL, err);
-    } else if (!ok) {
-        free(key);
-    }
+    bool is_made = ok && !hits.is_odd &&
+                   make_traces(search, hits.is_found, &hits.ids, needs, &made, &ignored);
     cn_trace_ids_done(&hits.ids);
-    if (ok) {
-        search->traces_rest_ns = newest ? newest->rest_ns : 0;
-        free(search->in_traces);
-        search->in_traces = hits.is_found;
-    } else {
-        free(hits.is_found);
+    if (is_made) {
+        note_made(search, &made, hits.is_found, key, newest ? newest->rest_ns : 0);
+        return true;
     }
-    return ok;
+    free(hits.is_found);
+    free(key);
+    if (newest)
+        newest->rest_ns = 0;
+    return ok && make_all(search, needs, err);
 }
 
 bool cn_search_trace_table(struct cn_search *search, const struct cn_query *query,
+                           enum cn_trace_table_needs needs,
                            const struct cn_trace_table **out, struct cn_error *err)
 {
-    return cn_search_newest_table(search, query, NULL, out, err);
+    return cn_search_newest_table(search, query, NULL, needs, out, err);
+}
+
+bool cn_search_table_of(struct cn_search *search, const struct cn_trace_ids *ids,
+                        enum cn_trace_table_needs needs, struct cn_trace_table *out,
+                        struct cn_error *err)
+{
+    bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
+
+    for (size_t i = 0; i < search->count; i++)
+        chosen[i] = may_have_ids(cn_store_segment(search->store, i), ids);
+    bool ok = make_traces(search, chosen, ids, needs, out, err);
+    free(chosen);
+    return ok;
 }
 
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search)

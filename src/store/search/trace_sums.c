@@ -58,7 +58,9 @@ bool cn_table_read(const struct cn_table_segment *segment, struct cn_table_block
     if (segment->is_by_row && !read_rows(segment, block, err))
         return false;
     for (unsigned field = 0; !segment->is_by_row && field <= CN_TABLE_PARENT; field++)
-        cn_store_column_read(&segment->fields[field], first, count, block->values[field]);
+        if (segment->has_field[field])
+            cn_store_column_read(&segment->fields[field], first, count,
+                                 block->values[field]);
     if (segment->joined)
         join_rows(segment, block);
     return true;
@@ -180,7 +182,7 @@ static void sum_part(void *arg, size_t job, unsigned worker)
     const struct cn_table_part *part = &summing->making->parts[job];
     const struct cn_trace_runs *runs = &summing->making->table.runs[part->segment];
     struct part_sums *sums = &summing->of_part[job];
-    struct cn_table_block block = {.count = 0};
+    struct cn_table_block block = {.count = 0}; /* and all others 0 */
     uint32_t end;
 
     (void)worker;

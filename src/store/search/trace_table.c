@@ -276,8 +276,16 @@ struct table_opening {
     const struct cn_trace_ids *few; /* that are looked up; NULL: all runs are read */
 };
 
+static bool needs_field(enum cn_trace_table_needs needs, unsigned field)
+{
+    return needs == CN_TRACE_TABLE_ALL ||
+           (needs == CN_TRACE_TABLE_TIMES
+                ? field == CN_TABLE_TIME
+                : field == CN_TABLE_FLAGS || field == CN_TABLE_SPAN);
+}
+
 static bool open_segment(struct cn_table_segment *segment, struct cn_trace_runs *runs,
-                         const struct cn_trace_ids *few)
+                         enum cn_trace_table_needs needs, const struct cn_trace_ids *few)
 {
     static const enum cn_store_field fields[CN_TABLE_FIELDS] = {
         [CN_TABLE_TIME] = CN_STORE_FIELD_time_ns,
@@ -295,10 +303,13 @@ static bool open_segment(struct cn_table_segment *segment, struct cn_trace_runs 
         return true;
     if (!cn_trace_runs_find(runs, &segment->ids, segment->columns, &segment->err))
         return false;
-    for (size_t i = 0; i < CN_TABLE_FIELDS; i++)
-        if (!cn_columns_field(segment->columns, fields[i], &segment->fields[i],
+    for (unsigned i = 0; i < CN_TABLE_FIELDS; i++) {
+        segment->has_field[i] = needs_field(needs, i);
+        if (segment->has_field[i] &&
+            !cn_columns_field(segment->columns, fields[i], &segment->fields[i],
                               &segment->err))
             return false;
+    }
     segment->fields[CN_TABLE_PARENT] =
         cn_store_column_is_any(&segment->fields[CN_TABLE_PARENT]);
     return true;
@@ -316,7 +327,8 @@ static void open_job(void *arg, size_t job, unsigned worker)
         return;
     segment->columns = index->columns;
     segment->joined = index->joined.trace_count > 0 ? &index->joined : NULL;
-    segment->ok = open_segment(segment, &opening->making->table.runs[job], opening->few);
+    segment->ok = open_segment(segment, &opening->making->table.runs[job],
+                               opening->making->table.has, opening->few);
 }
 
 static void divide(struct cn_table_making *making, uint32_t segment)
@@ -413,22 +425,30 @@ static bool make(struct cn_table_making *making, const struct cn_trace_ids *only
     making->tops = cn_alloc(making->table.count, sizeof(*making->tops));
     making->runs = cn_alloc(making->table.count, sizeof(*making->runs));
     making->is_doubled = cn_alloc(making->table.count, sizeof(*making->is_doubled));
-    if (!cn_table_sum(making, err) || !cn_table_find_doubles(making, &has_doubles, err))
+    making->knows_doubles = making->table.has == CN_TRACE_TABLE_TIMES;
+    if (!cn_table_sum(making, err))
+        return false;
+    if (making->knows_doubles)
+        return true;
+    if (!cn_table_find_doubles(making, &has_doubles, err))
         return false;
     /* Spans are seldom stored twice: sums are only made again if some are. */
     making->knows_doubles = true;
-    return !has_doubles || cn_table_sum(making, err);
+    return !has_doubles || making->table.has != CN_TRACE_TABLE_ALL ||
+           cn_table_sum(making, err);
 }
 
 bool cn_trace_table_make(struct cn_trace_table *out,
                          const struct cn_store_index *const *indexes,
                          size_t segment_count, const struct cn_trace_ids *only,
-                         unsigned workers, struct cn_error *err)
+                         enum cn_trace_table_needs needs, unsigned workers,
+                         struct cn_error *err)
 {
     struct cn_table_making making = {
         .table = {.runs = cn_alloc(segment_count, sizeof(struct cn_trace_runs)),
                   .doubles = cn_alloc(segment_count, sizeof(uint64_t *)),
                   .segment_count = segment_count,
+                  .has = needs,
                   .is_of_some = only != NULL},
         .segments = cn_alloc(segment_count, sizeof(struct cn_table_segment)),
         .workers = workers,

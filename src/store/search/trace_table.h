@@ -35,6 +35,13 @@ struct cn_trace_sum {
     uint32_t segment, row; /* one of its rows: the first of the first segment */
 };
 
+/* What a table has besides the numbers of rows. */
+enum cn_trace_table_needs {
+    CN_TRACE_TABLE_TIMES,   /* `time_ns`, `segment` and `row` of traces */
+    CN_TRACE_TABLE_DOUBLES, /* the doubles */
+    CN_TRACE_TABLE_ALL,
+};
+
 struct cn_trace_table {
     /* By segment: the numbers of its runs are 1 + index of the trace; 0: its only row or, in a table of some
      * traces, a row of others. */
@@ -45,6 +52,7 @@ struct cn_trace_table {
     size_t segment_count;
     struct cn_trace_sum *traces; /* of several rows, in the order of their first rows */
     uint32_t count;
+    enum cn_trace_table_needs has;
     bool is_of_some; /* of all traces asked for, also those of one row, and no others */
 };
 
@@ -53,7 +61,8 @@ struct cn_trace_table {
 CN_CHECK bool cn_trace_table_make(struct cn_trace_table *out,
                                   const struct cn_store_index *const *indexes,
                                   size_t segment_count, const struct cn_trace_ids *only,
-                                  unsigned workers, struct cn_error *err);
+                                  enum cn_trace_table_needs needs, unsigned workers,
+                                  struct cn_error *err);
 void cn_trace_table_done(struct cn_trace_table *table);
 
 /* The number of the trace of a row; 0 as above. */

@@ -22,6 +22,7 @@ struct each {
     const struct cn_trace_table *table;
     uint64_t *seen;     /* a bit for each trace of several rows */
     bool needs[FIELDS]; /* numbers that `visit` reads */
+    enum cn_trace_table_needs table_needs;
     cn_search_trace_visit visit;
     void *arg;
 };
@@ -106,6 +107,7 @@ static bool visit_each(struct cn_search *search, const struct cn_query *query,
         visitor.is_cut = &newest->is_cut;
     }
     if (!cn_search_newest_table(search, query, newest ? &newest->table : NULL,
+                                cn_search_whole_needs(query, each->table_needs),
                                 &each->table, err))
         return false;
     each->seen = cn_alloc((size_t)each->table->count / 64 + 1, sizeof(*each->seen));
@@ -189,7 +191,8 @@ static bool find_page(struct cn_search *search, const struct cn_query *query,
                       size_t *count, struct cn_error *err)
 {
     struct cn_search_page page = {.order = order, .read_id = read_id, .arg = search};
-    struct each each = {.visit = offer_trace, .arg = &page};
+    struct each each = {
+        .visit = offer_trace, .arg = &page, .table_needs = CN_TRACE_TABLE_ALL};
     bool is_newest = order->sort == CN_SEARCH_BY_TIME && !order->is_reversed, ok;
 
     each.needs[TIME] = true;
@@ -239,7 +242,7 @@ bool cn_search_spans_of(struct cn_search *search, const struct cn_search_hit *hi
 {
     const struct cn_trace_table *table;
 
-    return cn_search_trace_table(search, NULL, &table, err) &&
+    return cn_search_trace_table(search, NULL, CN_TRACE_TABLE_ALL, &table, err) &&
            cn_trace_rows_list(search, hits, count, out, err);
 }
 
@@ -265,7 +268,8 @@ bool cn_search_count_traces(struct cn_search *search, const struct cn_query *que
 {
     struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query, true);
     struct cn_search_trace_count count = {.first_ns = UINT64_MAX};
-    struct each each = {.visit = count_trace, .arg = &count};
+    struct each each = {
+        .visit = count_trace, .arg = &count, .table_needs = CN_TRACE_TABLE_TIMES};
     struct cn_error damage;
 
     if (query->found && query->found->has_traces) {
@@ -291,7 +295,7 @@ bool cn_search_count_traces(struct cn_search *search, const struct cn_query *que
 bool cn_search_each_trace(struct cn_search *search, const struct cn_query *query,
                           cn_search_trace_visit visit, void *arg, struct cn_error *err)
 {
-    struct each each = {.visit = visit, .arg = arg};
+    struct each each = {.visit = visit, .arg = arg, .table_needs = CN_TRACE_TABLE_ALL};
 
     each.needs[TIME] = each.needs[DURATION] = each.needs[ERRORS] = true;
     return visit_each(search, query, &each, NULL, NULL, err);

@@ -333,27 +333,41 @@ static void take_found(struct whole_finding *finding, struct cn_whole *out)
             cn_rows_set(&out->firsts[table->traces[i].segment], table->traces[i].row);
 }
 
+enum cn_trace_table_needs cn_search_whole_needs(const struct cn_query *query,
+                                                enum cn_trace_table_needs needs)
+{
+    for (size_t i = 0; i < query->count; i++)
+        if (query->steps[i].kind == CN_QUERY_STEP_TERM &&
+            cn_query_term_is_of_trace(&query->steps[i].term))
+            return CN_TRACE_TABLE_ALL;
+    return needs;
+}
+
 bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
-                     bool is_of_table, const struct cn_whole **out, struct cn_error *err)
+                     bool is_of_table, enum cn_trace_table_needs needs,
+                     const struct cn_whole **out, struct cn_error *err)
 {
     struct whole_finding finding = {.search = search, .query = query};
     struct cn_whole *whole = &search->whole;
 
     *out = whole;
-    if (whole->text && whole->now_ns == query->now_ns &&
+    needs = cn_search_whole_needs(query, needs);
+    if (whole->text && (whole->has == CN_TRACE_TABLE_ALL || whole->has == needs) &&
+        whole->now_ns == query->now_ns &&
         whole->made_count == (is_of_table ? search->made_count : 0) &&
         strcmp(whole->text, query->text) == 0)
         return true;
     cn_whole_done(whole);
     if (is_of_table)
         finding.table = cn_search_traces_made(search);
-    else if (!cn_search_trace_table(search, query, &finding.table, err))
+    else if (!cn_search_trace_table(search, query, needs, &finding.table, err))
         return false;
     bool ok = begin_domain(&finding, err) && evaluate(&finding, 0, query->count, err);
     if (ok) {
         take_found(&finding, whole);
         whole->text = cn_strdup(query->text);
         whole->now_ns = query->now_ns;
+        whole->has = finding.table->has;
         whole->made_count = is_of_table ? search->made_count : 0;
     }
     while (finding.depth > 0)

@@ -227,32 +227,42 @@ static uint64_t choose(const struct cn_tql_candidates *all,
     }
 }
 
-static uint64_t mix(uint64_t high, uint64_t low)
-{
-    return low ^ (high * 0x9e3779b97f4a7c15);
-}
-
 /* The number of a trace; CN_NONE if it is not listed. With `is_new`, it is listed. */
 static uint32_t find_trace(struct cn_tql_candidates *all, uint64_t high, uint64_t low,
                            bool is_new)
 {
-    uint64_t key = mix(high, low);
-    uint32_t number;
-
-    for (;; key++) {
-        number = cn_map_find(&all->by_id, key, CN_NONE);
-        if (number == CN_NONE)
-            break;
-        if (all->list[number].high == high && all->list[number].low == low)
-            return number;
-    }
     if (!is_new)
-        return CN_NONE;
-    number = (uint32_t)all->count;
-    CN_PUSH(all->list, all->count, all->capacity,
-            (struct cn_tql_candidate){.high = high, .low = low});
-    *cn_map_at(&all->by_id, key, number) = number;
+        return cn_trace_ids_find(&all->ids, high, low);
+    uint32_t number = cn_trace_ids_add(&all->ids, high, low);
+    if (number == all->count)
+        CN_PUSH(all->list, all->count, all->capacity,
+                (struct cn_tql_candidate){.high = high, .low = low});
     return number;
+}
+
+/* Note the traces of those rows of a group whose bits are set. */
+static void note_group(struct cn_tql_candidates *all,
+                       const struct cn_tql_segment *segment, uint32_t first,
+                       uint64_t bits, uint64_t bit, bool is_new)
+{
+    uint64_t times[CN_COLUMN_GROUP_ROWS], high[CN_COLUMN_GROUP_ROWS],
+        low[CN_COLUMN_GROUP_ROWS];
+    const struct cn_store_column *columns = segment->columns;
+    unsigned count = cn_bits_set(bits);
+
+    cn_store_column_read_bits(&columns[CN_STORE_FIELD_time_ns], first, bits, times);
+    cn_store_column_read_bits(&columns[CN_STORE_FIELD_trace_high], first, bits, high);
+    cn_store_column_read_bits(&columns[CN_STORE_FIELD_trace_low], first, bits, low);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t number = find_trace(all, high[i], low[i], is_new);
+
+        if (number == CN_NONE)
+            continue;
+        struct cn_tql_candidate *candidate = &all->list[number];
+        candidate->mask |= bit;
+        if (is_new && times[i] > candidate->time_ns)
+            candidate->time_ns = times[i];
+    }
 }
 
 /* Note the traces of the rows of a filter, new ones if it was chosen. */
@@ -272,21 +282,15 @@ static bool note_rows(struct cn_tql_candidates *all, struct cn_tql_view *view,
                 return false;
             continue;
         }
-        const struct cn_store_column *columns = segment->columns;
         uint32_t count = segment->index->columns->row_count;
-        for (uint32_t row = rows ? cn_rows_next(rows, 0) : 0; row < count;
-             row = rows ? cn_rows_next(rows, row + 1) : row + 1) {
-            uint64_t time = cn_store_column_at(&columns[CN_STORE_FIELD_time_ns], row);
-            uint32_t number = find_trace(
-                all, cn_store_column_at(&columns[CN_STORE_FIELD_trace_high], row),
-                cn_store_column_at(&columns[CN_STORE_FIELD_trace_low], row), is_new);
+        for (uint32_t first = 0; first < count; first += CN_COLUMN_GROUP_ROWS) {
+            uint64_t bits = rows ? rows->words[first / CN_COLUMN_GROUP_ROWS]
+                            : count - first < CN_COLUMN_GROUP_ROWS
+                                ? (UINT64_C(1) << (count - first)) - 1
+                                : UINT64_MAX;
 
-            if (number == CN_NONE)
-                continue;
-            struct cn_tql_candidate *candidate = &all->list[number];
-            candidate->mask |= bit;
-            if (is_new && time > candidate->time_ns)
-                candidate->time_ns = time;
+            if (bits)
+                note_group(all, segment, first, bits, bit, is_new);
         }
     }
     return true;
@@ -336,7 +340,7 @@ bool cn_tql_candidates_list(struct cn_tql_candidates *all, struct cn_tql_view *v
     bool *chosen = cn_alloc(all->filter_count + 1, sizeof(*chosen)), ok = true;
 
     all->count = 0;
-    cn_map_done(&all->by_id);
+    cn_trace_ids_done(&all->ids);
     if (choose(all, &pipeline, chosen) == UINT64_MAX) {
         memset(chosen, 0, all->filter_count * sizeof(*chosen));
         ok = note_rows(all, view, NULL, 0, true, err);
@@ -367,6 +371,6 @@ void cn_tql_candidates_done(struct cn_tql_candidates *candidates)
     free(candidates->filters);
     free(candidates->row_counts);
     free(candidates->list);
-    cn_map_done(&candidates->by_id);
+    cn_trace_ids_done(&candidates->ids);
     *candidates = (struct cn_tql_candidates){0};
 }

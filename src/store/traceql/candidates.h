@@ -9,7 +9,7 @@
 #ifndef CN_STORE_TRACEQL_CANDIDATES_H
 #define CN_STORE_TRACEQL_CANDIDATES_H
 
-#include "base/map.h"
+#include "store/search/trace_ids.h"
 #include "store/traceql/eval.h"
 
 struct cn_tql_candidate {
@@ -24,7 +24,7 @@ struct cn_tql_candidates {
     size_t filter_count, segment_count;
     struct cn_tql_candidate *list; /* the newest first */
     size_t count, capacity;
-    struct cn_map by_id;
+    struct cn_trace_ids ids; /* of the list, until it is sorted */
 };
 
 /* Match the filters that the stages of `root` use, in times both ends of which are included. */

@@ -199,15 +199,31 @@ struct row_finding {
     struct cn_query_found found;
 };
 
+static struct cn_rows *rows_of(struct row_finding *finding, struct cn_tql_view *view,
+                               uint32_t segment)
+{
+    struct cn_rows *rows = &finding->found.rows[segment];
+
+    if (!rows->words)
+        cn_rows_init(rows, cn_segment_row_count(
+                               cn_store_segment(cn_search_store(view->search), segment)));
+    return rows;
+}
+
 static void note_row(struct row_finding *finding, struct cn_tql_view *view,
                      const struct cn_tql_span *span)
 {
-    struct cn_rows *rows = &finding->found.rows[span->segment];
+    cn_rows_set(rows_of(finding, view, span->segment), span->row);
+}
 
-    if (!rows->words)
-        cn_rows_init(rows, cn_segment_row_count(cn_store_segment(
-                               cn_search_store(view->search), span->segment)));
-    cn_rows_set(rows, span->row);
+static bool take_rows(void *arg, struct cn_tql_view *view, uint32_t segment,
+                      const struct cn_rows *rows, bool *is_taken, struct cn_error *err)
+{
+    (void)err;
+    *is_taken = true;
+    if (!cn_rows_is_empty(rows))
+        cn_rows_or(rows_of(arg, view, segment), rows);
+    return true;
 }
 
 static bool take_row(void *arg, struct cn_tql_view *view, const struct cn_tql_span *span,
@@ -257,7 +273,7 @@ static bool find_rows(struct cn_tql_run *run, struct row_finding *finding,
         return false;
     bool is_of_rows =
         run->trace_max == 0 && cn_tql_is_of_spans(run->program, root) && !are_few(run);
-    bool ok = is_of_rows ? cn_tql_run_rows(run, root, take_row, finding, err)
+    bool ok = is_of_rows ? cn_tql_run_rows(run, root, take_row, take_rows, finding, err)
                          : cn_tql_run_traces(run, root, err);
     finding->found.has_traces = !is_of_rows && run->trace_max == 0;
     if (finding->found.trace_count == 0)

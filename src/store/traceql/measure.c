@@ -1,12 +1,16 @@
 #include "store/traceql/measure.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/contexts/context.h"
+#include "store/search/state.h"
+#include "store/segment/index.h"
 #include "store/traceql/measure_series.h"
+#include "store/traceql/view.h"
 
 static bool has_bucket(enum cn_tql_function function)
 {
@@ -340,6 +344,184 @@ bool cn_tql_measure_add(struct cn_tql_measure *measure, struct cn_tql_view *view
     add_value(measure, &measure->groups[group], interval, number, weight);
     if (measure->exemplar_max > 0)
         add_exemplar(measure, view, span, &measure->groups[group], number);
+    return true;
+}
+
+/* The column that a field is the text of; see is_of_column(). */
+static enum cn_store_field column_of(const struct cn_tql_field *field)
+{
+    return field->intrinsic == CN_TQL_I_NAME   ? CN_STORE_FIELD_method
+           : field->intrinsic == CN_TQL_I_KIND ? CN_STORE_FIELD_type
+                                               : CN_STORE_FIELD_service;
+}
+
+bool cn_tql_measure_is_of_columns(const struct cn_tql_measure *measure,
+                                  const struct cn_tql_view *view, uint32_t segment)
+{
+    const struct cn_tql_node *node = measure->node;
+    const struct cn_tql_field *field =
+        node->field == CN_NONE ? NULL : &measure->program->fields[node->field];
+
+    return measure->has_places &&
+           (!field || (field->intrinsic == CN_TQL_I_DURATION && !field->is_parent)) &&
+           view->segments[segment].index->joined.trace_count == 0;
+}
+
+/* Rows that are measured by columns. */
+struct measured_rows {
+    struct cn_tql_measure *measure;
+    struct cn_tql_view *view;
+    const struct cn_tql_segment *segment;
+    uint32_t number; /* of the segment */
+    size_t by_count; /* fields, without the bucket */
+    /* Groups by words and bucket, for a first look. */
+    struct row_place {
+        uint64_t words[2];
+        unsigned bucket;
+        uint32_t group; /* + 1; 0: none */
+    } places[256];
+};
+
+/* Values of the rows of a group of CN_COLUMN_GROUP_ROWS. */
+struct row_values {
+    uint64_t times[CN_COLUMN_GROUP_ROWS], durations[CN_COLUMN_GROUP_ROWS];
+    uint64_t words[2][CN_COLUMN_GROUP_ROWS];
+};
+
+static void read_values(const struct measured_rows *rows, uint32_t first, uint64_t bits,
+                        struct row_values *out)
+{
+    const struct cn_tql_measure *measure = rows->measure;
+    const struct cn_store_column *columns = rows->segment->columns;
+
+    if (measure->metrics->count > 1 || measure->exemplar_max > 0)
+        cn_store_column_read_bits(&columns[CN_STORE_FIELD_time_ns], first, bits,
+                                  out->times);
+    if (measure->node->field != CN_NONE)
+        cn_store_column_read_bits(&columns[CN_STORE_FIELD_duration_ns], first, bits,
+                                  out->durations);
+    for (size_t i = 0; i < rows->by_count; i++)
+        cn_store_column_read_bits(
+            &columns[column_of(&measure->program->fields[measure->node->fields[i]])],
+            first, bits, out->words[i]);
+}
+
+/* The number of a bucket, as bucket_of() finds it: 0 if there is none, UINT_MAX if it is not known. */
+static unsigned bucket_number(uint64_t duration_ns)
+{
+    enum { EXACT_BITS = 53 };
+
+    if (duration_ns < 2 || duration_ns > INT64_MAX)
+        return 0;
+    return duration_ns >> EXACT_BITS ? UINT_MAX
+                                     : 64 - (unsigned)__builtin_clzll(duration_ns - 1);
+}
+
+/* The group of a row, by the texts of its columns. */
+static bool find_row_group(struct measured_rows *rows, const struct cn_tql_span *span,
+                           uint32_t *group, struct cn_error *err)
+{
+    struct cn_tql_measure *measure = rows->measure;
+    struct cn_tql_value by[CN_TQL_BY_MAX + 1];
+    struct cn_tql_value duration = cn_tql_duration((int64_t)span->duration_ns);
+
+    for (size_t i = 0; i < rows->by_count; i++)
+        if (!cn_tql_span_field(rows->view, span,
+                               &measure->program->fields[measure->node->fields[i]],
+                               &by[i], err))
+            return false;
+    if (has_bucket(measure->node->function))
+        by[rows->by_count] = bucket_of(&duration);
+    *group = find_place(measure, by);
+    return true;
+}
+
+/* The same by the words, first in the places. */
+static bool find_row_place(struct measured_rows *rows, const struct row_values *values,
+                           unsigned i, unsigned bucket, const struct cn_tql_span *span,
+                           uint32_t *group, struct cn_error *err)
+{
+    uint64_t words[2] = {0}, hash = bucket;
+
+    for (size_t k = 0; k < rows->by_count; k++) {
+        words[k] = values->words[k][i];
+        hash = (hash ^ words[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    struct row_place *place = &rows->places[(hash ^ hash >> 32 ^ hash >> 56) & 255];
+    if (place->group == 0 || place->bucket != bucket || place->words[0] != words[0] ||
+        place->words[1] != words[1] || bucket == UINT_MAX) {
+        if (!find_row_group(rows, span, group, err))
+            return false;
+        *place = (struct row_place){
+            {words[0], words[1]}, bucket, *group == CN_NONE ? 0 : *group + 1};
+        return true;
+    }
+    *group = place->group - 1;
+    return true;
+}
+
+static bool measure_row(struct measured_rows *rows, const struct row_values *values,
+                        unsigned i, uint32_t row, struct cn_error *err)
+{
+    struct cn_tql_measure *measure = rows->measure;
+    bool has_field = measure->node->field != CN_NONE;
+    struct cn_tql_span span = {.segment = rows->number,
+                               .row = row,
+                               .duration_ns = has_field ? values->durations[i] : 0,
+                               .parent = CN_NONE};
+    unsigned bucket =
+        has_bucket(measure->node->function) ? bucket_number(span.duration_ns) : 1;
+    double number = (double)NAN;
+    size_t interval = 0;
+    uint32_t group;
+
+    if (measure->metrics->count > 1 || measure->exemplar_max > 0)
+        span.time_ns = values->times[i];
+    if (measure->metrics->count > 1)
+        interval = interval_of(measure->metrics, span.time_ns);
+    if (interval == SIZE_MAX || bucket == 0)
+        return true;
+    if (!find_row_place(rows, values, i, bucket, &span, &group, err))
+        return false;
+    if (group == CN_NONE)
+        return true;
+    if (has_field)
+        number = (double)(int64_t)span.duration_ns / 1e9;
+    measure->metrics->span_count++;
+    add_value(measure, &measure->groups[group], interval, number,
+              rows->segment->weights.count > 0
+                  ? cn_row_weight(&rows->segment->weights, row)
+                  : 1);
+    if (measure->exemplar_max > 0)
+        add_exemplar(measure, rows->view, &span, &measure->groups[group], number);
+    return true;
+}
+
+bool cn_tql_measure_rows(struct cn_tql_measure *measure, struct cn_tql_view *view,
+                         uint32_t segment, const struct cn_rows *rows,
+                         struct cn_error *err)
+{
+    struct measured_rows measured = {
+        .measure = measure,
+        .view = view,
+        .segment = &view->segments[segment],
+        .number = segment,
+        .by_count = measure->node->field_count,
+    };
+    struct row_values values;
+
+    for (size_t i = 0; i < cn_rows_word_count(rows); i++) {
+        uint32_t first = (uint32_t)i * CN_COLUMN_GROUP_ROWS;
+        uint64_t bits = rows->words[i];
+
+        if (!bits)
+            continue;
+        read_values(&measured, first, bits, &values);
+        for (unsigned k = 0; bits; bits &= bits - 1, k++)
+            if (!measure_row(&measured, &values, k,
+                             first + (uint32_t)__builtin_ctzll(bits), err))
+                view->search->failures[segment] = *err;
+    }
     return true;
 }
 

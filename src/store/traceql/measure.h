@@ -12,6 +12,7 @@
 #define CN_STORE_TRACEQL_MEASURE_H
 
 #include "base/map.h"
+#include "store/index/rows.h"
 #include "store/traceql/series.h"
 #include "store/traceql/span.h"
 
@@ -61,6 +62,16 @@ void cn_tql_measure_done(struct cn_tql_measure *measure);
 CN_CHECK bool cn_tql_measure_add(struct cn_tql_measure *measure, struct cn_tql_view *view,
                                  const struct cn_tql_span *span, bool is_selected,
                                  struct cn_error *err);
+
+/* True if spans are measured by columns alone: cn_tql_measure_rows() does it faster, without spans. */
+bool cn_tql_measure_is_of_columns(const struct cn_tql_measure *measure,
+                                  const struct cn_tql_view *view, uint32_t segment);
+
+/* Measure all these rows of a segment. A row that cannot be read costs itself alone: the search of the
+ * view reports it. */
+CN_CHECK bool cn_tql_measure_rows(struct cn_tql_measure *measure,
+                                  struct cn_tql_view *view, uint32_t segment,
+                                  const struct cn_rows *rows, struct cn_error *err);
 
 /* Turn what was measured into series. */
 void cn_tql_measure_take(struct cn_tql_measure *measure, struct cn_tql_series_set *out);

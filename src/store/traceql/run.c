@@ -5,10 +5,12 @@
 
 #include "base/alloc.h"
 #include "base/best.h"
+#include "base/run/pool.h"
 #include "store/search/seen.h"
 #include "store/search/segments.h"
 #include "store/search/state.h"
 #include "store/segment/index.h"
+#include "store/traceql/places.h"
 #include "store/traceql/view.h"
 
 bool cn_tql_run_begin(struct cn_tql_run *run, struct cn_error *err)
@@ -29,32 +31,31 @@ void cn_tql_run_done(struct cn_tql_run *run)
     run->view = NULL;
 }
 
-/* Evaluate one trace; `begin_ns` receives its start if it matches, else UINT64_MAX. */
-static bool run_trace(struct cn_tql_run *run, const struct cn_tql_node *root,
-                      const struct cn_tql_candidate *candidate,
-                      struct cn_tql_trace *trace, uint64_t *begin_ns,
-                      struct cn_error *err)
+/* A trace that is evaluated, and what it gave. */
+struct evaluated_trace {
+    struct cn_tql_trace trace;
+    struct cn_tql_eval eval;
+    struct cn_tql_spansets sets;
+    bool ok;
+    struct cn_error err;
+};
+
+static void evaluate(const struct cn_tql_run *run, struct cn_tql_view *view,
+                     const struct cn_tql_node *root,
+                     const struct cn_tql_candidate *candidate, struct cn_arena *arena,
+                     struct evaluated_trace *out)
 {
-    struct cn_arena arena = {0};
-    struct cn_tql_eval eval = {
-        .view = run->view,
-        .trace = trace,
+    out->eval = (struct cn_tql_eval){
+        .view = view,
+        .trace = &out->trace,
         .filters = run->candidates.filters,
         .first_ns = run->first_ns,
         .last_ns = run->last_ns,
-        .arena = &arena,
+        .arena = arena,
     };
-    struct cn_tql_spansets sets;
-    bool ok = cn_tql_view_trace(run->view, candidate->high, candidate->low, trace, err) &&
-              cn_tql_eval_stages(&eval, root, &sets, err);
-
-    *begin_ns = UINT64_MAX;
-    if (ok && sets.count > 0) {
-        *begin_ns = trace->begin_ns;
-        ok = run->take(run->arg, &eval, &sets, err);
-    }
-    cn_arena_done(&arena);
-    return ok;
+    out->ok = cn_tql_view_trace(view, candidate->high, candidate->low, &out->trace,
+                                &out->err) &&
+              cn_tql_eval_stages(&out->eval, root, &out->sets, &out->err);
 }
 
 /* A trace that cannot be read costs its answer alone: the search reports it. */
@@ -67,14 +68,32 @@ static bool note_damage(struct cn_tql_run *run, const struct cn_tql_trace *trace
     return true;
 }
 
-bool cn_tql_run_traces(struct cn_tql_run *run, const struct cn_tql_node *root,
+/* Take a trace that matches; `begin_ns` receives its start, or UINT64_MAX. */
+static bool take_trace(struct cn_tql_run *run, struct evaluated_trace *done,
+                       uint64_t *begin_ns, struct cn_error *err)
+{
+    bool ok = done->ok;
+
+    *begin_ns = UINT64_MAX;
+    if (!ok) {
+        *err = done->err;
+    } else if (done->sets.count > 0) {
+        *begin_ns = done->trace.begin_ns;
+        ok = run->take(run->arg, &done->eval, &done->sets, err);
+    }
+    return ok || note_damage(run, &done->trace, err);
+}
+
+/* The newest traces: one after the other, until no other can be newer. */
+static bool run_newest(struct cn_tql_run *run, const struct cn_tql_node *root,
                        struct cn_error *err)
 {
     enum { CLEAR_EVERY = 64, TRIM_EVERY = 16 };
-    struct cn_tql_trace trace = {0};
+    struct evaluated_trace done = {.ok = true};
+    struct cn_arena arena = {0};
     struct cn_best newest;
     uint64_t begin_ns;
-    bool ok = cn_tql_candidates_list(&run->candidates, run->view, root, err);
+    bool ok = true;
 
     cn_best_init(&newest, run->trace_max);
     for (size_t i = 0; ok && i < run->candidates.count; i++) {
@@ -85,8 +104,9 @@ bool cn_tql_run_traces(struct cn_tql_run *run, const struct cn_tql_node *root,
         /* No later candidate began after this one's newest row. */
         if (run->trace_max > 0 && !cn_best_takes(&newest, &item))
             break;
-        ok = run_trace(run, root, candidate, &trace, &begin_ns, err) ||
-             note_damage(run, &trace, err);
+        evaluate(run, run->view, root, candidate, &arena, &done);
+        ok = take_trace(run, &done, &begin_ns, err);
+        cn_arena_done(&arena);
         item = (struct cn_best_item){begin_ns, candidate->high, candidate->low};
         if (ok && begin_ns != UINT64_MAX && run->trace_max > 0)
             cn_best_offer(&newest, &item);
@@ -96,8 +116,113 @@ bool cn_tql_run_traces(struct cn_tql_run *run, const struct cn_tql_node *root,
             cn_tql_view_clear(run->view);
     }
     cn_best_done(&newest);
-    cn_tql_trace_done(&trace);
+    cn_tql_trace_done(&done.trace);
     return ok;
+}
+
+enum { BATCH = 32 /* traces of a job */ };
+
+/* All traces, by several workers; taken in their order. */
+struct traces_run {
+    struct cn_tql_run *run;
+    const struct cn_tql_node *root;
+    struct traces_worker {
+        struct cn_tql_view *view;
+        struct cn_arena arena; /* of the traces */
+        struct evaluated_trace traces[BATCH];
+    } * workers;
+    bool ok;
+    struct cn_error *err;
+};
+
+static size_t batch_count(const struct traces_run *all, size_t job)
+{
+    size_t left = all->run->candidates.count - job * BATCH;
+
+    return left < BATCH ? left : BATCH;
+}
+
+static void run_batch(void *arg, size_t job, unsigned worker)
+{
+    const struct traces_run *all = arg;
+    struct traces_worker *self = &all->workers[worker];
+
+    for (size_t i = 0; i < batch_count(all, job); i++)
+        evaluate(all->run, self->view, all->root,
+                 &all->run->candidates.list[job * BATCH + i], &self->arena,
+                 &self->traces[i]);
+}
+
+static void take_batch(void *arg, size_t job, unsigned worker)
+{
+    struct traces_run *all = arg;
+    uint64_t ignored;
+
+    for (size_t i = 0; all->ok && i < batch_count(all, job); i++)
+        all->ok =
+            take_trace(all->run, &all->workers[worker].traces[i], &ignored, all->err);
+}
+
+static void finish_batch(void *arg, size_t job, unsigned worker)
+{
+    const struct traces_run *all = arg;
+    struct traces_worker *self = &all->workers[worker];
+
+    (void)job;
+    cn_arena_done(&self->arena);
+    cn_tql_view_clear(self->view);
+}
+
+static bool run_all(struct cn_tql_run *run, const struct cn_tql_node *root,
+                    unsigned workers, struct cn_error *err)
+{
+    struct traces_run all = {.run = run, .root = root, .ok = true, .err = err};
+    struct cn_jobs jobs = {.count = (run->candidates.count + BATCH - 1) / BATCH,
+                           .arg = &all,
+                           .run = run_batch,
+                           .take = take_batch,
+                           .finish = finish_batch};
+    struct cn_tql_places places;
+    bool has_places = cn_tql_places_find(&places, run->view, &run->candidates);
+
+    all.workers = cn_alloc(workers, sizeof(*all.workers));
+    cn_tql_view_open_all(run->search);
+    for (unsigned i = 0; i < workers; i++) {
+        all.workers[i].view = cn_tql_view_new(run->search, run->program);
+        all.workers[i].view->places = has_places ? &places : NULL;
+    }
+    cn_pool_run(&jobs, workers);
+    for (unsigned i = 0; i < workers; i++) {
+        for (size_t k = 0; k < BATCH; k++)
+            cn_tql_trace_done(&all.workers[i].traces[k].trace);
+        cn_tql_view_free(all.workers[i].view);
+    }
+    free(all.workers);
+    if (has_places)
+        cn_tql_places_done(&places);
+    return all.ok;
+}
+
+/* Patterns belong to one thread. */
+static bool has_patterns(const struct cn_tql_program *program)
+{
+    for (size_t i = 0; i < program->step_count; i++)
+        if (program->steps[i].regex)
+            return true;
+    return false;
+}
+
+bool cn_tql_run_traces(struct cn_tql_run *run, const struct cn_tql_node *root,
+                       struct cn_error *err)
+{
+    enum { FEW = 256 };
+
+    if (!cn_tql_candidates_list(&run->candidates, run->view, root, err))
+        return false;
+    if (run->trace_max > 0 || run->candidates.count < FEW)
+        return run_newest(run, root, err);
+    return run_all(run, root, has_patterns(run->program) ? 1 : cn_pool_default_workers(),
+                   err);
 }
 
 static bool reads_trace(const struct cn_tql_program *program,
@@ -184,6 +309,7 @@ struct span_run {
     size_t filter_count, uncertain_count;
     bool has_table; /* of traces, which knows what is stored twice */
     cn_tql_take_row take;
+    cn_tql_take_rows take_rows;
     void *arg;
     struct cn_search_seen seen;
 };
@@ -210,7 +336,7 @@ static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error
     struct cn_error ignored;
     struct cn_rows may;
     uint32_t taken = 0;
-    bool ok = true, is_kept = false;
+    bool ok = true, is_kept = false, is_taken = false;
 
     /* What cannot be opened was reported when its rows were matched. */
     if (!cn_tql_view_segment(rows->run->view, segment, &opened, &ignored) ||
@@ -223,8 +349,10 @@ static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error
     else if (rows->run->is_once && rows->run->search->overlaps[segment])
         ok = cn_search_drop_seen(rows->run->search, &rows->seen, segment, opened->index,
                                  &may, &is_kept, err);
-    for (uint32_t row = cn_rows_next(&may, 0); ok && row < may.count;
-         row = cn_rows_next(&may, row + 1)) {
+    if (ok && rows->uncertain_count == 0)
+        ok = rows->take_rows(rows->arg, rows->run->view, segment, &may, &is_taken, err);
+    for (uint32_t row = is_taken ? may.count : cn_rows_next(&may, 0);
+         ok && row < may.count; row = cn_rows_next(&may, row + 1)) {
         ok = run_row(rows, segment, row, err);
         if (!ok && err->kind != CN_ERR_USAGE) {
             rows->run->search->failures[segment] = *err;
@@ -260,11 +388,13 @@ static bool prepare_doubles(struct span_run *rows, struct cn_error *err)
     rows->has_table = rows->run->is_once && search->overlap_count > 0;
     for (uint32_t i = 0; rows->has_table && i < search->count; i++)
         rows->has_table = may_all_match(rows, i);
-    return !rows->has_table || cn_search_trace_table(search, NULL, &table, err);
+    return !rows->has_table ||
+           cn_search_trace_table(search, NULL, CN_TRACE_TABLE_DOUBLES, &table, err);
 }
 
 bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
-                     cn_tql_take_row take, void *arg, struct cn_error *err)
+                     cn_tql_take_row take, cn_tql_take_rows take_rows, void *arg,
+                     struct cn_error *err)
 {
     struct span_run rows = {
         .run = run,
@@ -274,6 +404,7 @@ bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
                  .last_ns = run->last_ns},
         .filters = cn_alloc(run->program->filter_count + 1, sizeof(uint32_t)),
         .take = take,
+        .take_rows = take_rows,
         .arg = arg,
     };
     bool ok;

@@ -41,7 +41,12 @@ bool cn_tql_is_of_spans(const struct cn_tql_program *program,
 /* For such stages: visit the rows that match; in the order of segments. */
 typedef bool (*cn_tql_take_row)(void *arg, struct cn_tql_view *view,
                                 const struct cn_tql_span *span, struct cn_error *err);
+/* Takes rows of a segment that all match; `is_taken` receives false if they are to be taken one by one. */
+typedef bool (*cn_tql_take_rows)(void *arg, struct cn_tql_view *view, uint32_t segment,
+                                 const struct cn_rows *rows, bool *is_taken,
+                                 struct cn_error *err);
 CN_CHECK bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
-                              cn_tql_take_row take, void *arg, struct cn_error *err);
+                              cn_tql_take_row take, cn_tql_take_rows take_rows, void *arg,
+                              struct cn_error *err);
 
 #endif

@@ -60,6 +60,16 @@ static bool take_row(void *arg, struct cn_tql_view *view, const struct cn_tql_sp
     return cn_tql_measure_add(&measuring->measure, view, span, false, err);
 }
 
+static bool take_rows(void *arg, struct cn_tql_view *view, uint32_t segment,
+                      const struct cn_rows *rows, bool *is_taken, struct cn_error *err)
+{
+    struct metrics_run *measuring = arg;
+
+    *is_taken = cn_tql_measure_is_of_columns(&measuring->measure, view, segment);
+    return !*is_taken ||
+           cn_tql_measure_rows(&measuring->measure, view, segment, rows, err);
+}
+
 /* True if a function looks at each span alone. */
 static bool is_of_spans(const struct cn_tql_program *program,
                         const struct cn_tql_node *node)
@@ -80,9 +90,10 @@ static bool measure_spans(struct metrics_run *measuring, const struct cn_tql_nod
 
     cn_tql_measure_init(&measuring->measure, measuring->program, node, measuring->metrics,
                         measuring->exemplar_max);
-    bool ok = is_of_spans(measuring->program, node)
-                  ? cn_tql_run_rows(run, node->stages, take_row, measuring, err)
-                  : cn_tql_run_traces(run, node->stages, err);
+    bool ok =
+        is_of_spans(measuring->program, node)
+            ? cn_tql_run_rows(run, node->stages, take_row, take_rows, measuring, err)
+            : cn_tql_run_traces(run, node->stages, err);
     if (ok && measuring->measure.is_full)
         ok = cn_fail(err, CN_ERR_LIMIT,
                      "the query has more than %d series: use fewer fields in by()",

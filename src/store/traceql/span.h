@@ -51,6 +51,7 @@ struct cn_tql_view *cn_tql_view_new(struct cn_search *search,
 void cn_tql_view_free(struct cn_tql_view *view); /* NULL is fine */
 
 const struct cn_tql_program *cn_tql_view_program(const struct cn_tql_view *view);
+struct cn_search *cn_tql_view_search(const struct cn_tql_view *view);
 
 /* Forget what was read: values of earlier spans are no longer valid. */
 void cn_tql_view_clear(struct cn_tql_view *view);

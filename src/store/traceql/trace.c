@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "model/contexts/context.h"
 #include "store/segment/index.h"
+#include "store/traceql/places.h"
 #include "store/traceql/view.h"
 
 struct row_adding {
@@ -76,7 +77,18 @@ static bool list_rows(struct cn_tql_view *view, struct cn_tql_trace *trace,
                       struct cn_error *err)
 {
     struct row_adding rows = {.view = view, .trace = trace, .ok = true, .err = err};
+    const struct cn_tql_run_place *places;
+    size_t count = view->places
+                       ? cn_tql_places_of(view->places, trace->high, trace->low, &places)
+                       : 0;
 
+    for (size_t i = 0; i < count; i++) {
+        rows.segment = places[i].segment;
+        for (uint32_t row = places[i].first; row < places[i].end; row++)
+            add_row(&rows, row);
+    }
+    if (count > 0)
+        return rows.ok;
     for (uint32_t i = 0; rows.ok && i < view->segment_count; i++) {
         struct cn_tql_segment *segment;
         struct cn_error ignored;

@@ -36,6 +36,11 @@ const struct cn_tql_program *cn_tql_view_program(const struct cn_tql_view *view)
     return view->program;
 }
 
+struct cn_search *cn_tql_view_search(const struct cn_tql_view *view)
+{
+    return view->search;
+}
+
 void cn_tql_view_clear(struct cn_tql_view *view)
 {
     for (size_t i = 0; i < view->loaded_count; i++) {

@@ -35,6 +35,7 @@ struct cn_tql_loaded {
 struct cn_tql_view {
     struct cn_search *search;
     const struct cn_tql_program *program;
+    const struct cn_tql_places *places; /* of traces that are asked for; NULL: unknown */
     struct cn_tql_segment *segments;
     size_t segment_count;
     struct cn_map words; /* by segment and word: a number in `values` */
