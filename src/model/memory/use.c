@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "model/heap_history.h"
 #include "model/memory/moments.h"
+#include "model/memory/places.h"
 
 static const double NS_PER_SECOND = 1e9;
 
@@ -37,7 +38,7 @@ struct use_process {
     double variance, peak_variance; /* of both */
     uint32_t peak;                  /* its number */
     struct cn_map cell_of;          /* by thread and context */
-    struct cn_map block_of;         /* by address: its number + 1, or 0 */
+    struct cn_heap_places block_of; /* by address: its number + 1, or 0 */
 };
 
 struct cn_heap_use {
@@ -48,6 +49,7 @@ struct cn_heap_use {
     size_t process_count, cell_count, block_count;
     size_t process_capacity, cell_capacity, block_capacity;
     uint32_t free_block; /* number + 1 */
+    uint32_t last;       /* process that was looked up */
     struct cn_heap_moments moments;
     bool has_moments;
 };
@@ -63,7 +65,7 @@ void cn_heap_use_free(struct cn_heap_use *use)
         return;
     for (size_t i = 0; i < use->process_count; i++) {
         cn_map_done(&use->processes[i].cell_of);
-        cn_map_done(&use->processes[i].block_of);
+        cn_heap_places_done(&use->processes[i].block_of);
     }
     cn_map_done(&use->process_of);
     free(use->processes);
@@ -80,12 +82,24 @@ void cn_heap_use_keep_history(struct cn_heap_use *use)
 
 static uint32_t process_at(struct cn_heap_use *use, uint64_t id)
 {
-    uint32_t at = *cn_map_at(&use->process_of, id, (uint32_t)use->process_count);
+    uint32_t at = use->last;
 
+    if (at < use->process_count && use->processes[at].id == id)
+        return at;
+    at = *cn_map_at(&use->process_of, id, (uint32_t)use->process_count);
+    use->last = at;
     if (at == use->process_count)
         CN_PUSH(use->processes, use->process_count, use->process_capacity,
                 (struct use_process){.id = id});
     return at;
+}
+
+/* UINT32_MAX: it is unknown. */
+static uint32_t find_process(const struct cn_heap_use *use, uint64_t id)
+{
+    if (use->last < use->process_count && use->processes[use->last].id == id)
+        return use->last;
+    return cn_map_find(&use->process_of, id, UINT32_MAX);
 }
 
 static uint32_t cell_at(struct cn_heap_use *use, uint32_t process, uint32_t thread,
@@ -218,7 +232,8 @@ void cn_heap_use_lose(struct cn_heap_use *use, const struct cn_heap_block *block
 void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block)
 {
     uint32_t process = process_at(use, block->process);
-    uint32_t *number = cn_map_at(&use->processes[process].block_of, block->address, 0);
+    uint32_t *number =
+        cn_heap_places_at(&use->processes[process].block_of, block->address);
 
     if (*number > 0)
         remove_block(use, number, block->time_ns);
@@ -259,12 +274,14 @@ static void count_free(struct cn_heap_use *use, const struct use_block *block,
 
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release)
 {
-    uint32_t process = cn_map_find(&use->process_of, release->process, UINT32_MAX);
+    uint32_t process = find_process(use, release->process);
+    uint32_t *number =
+        process == UINT32_MAX
+            ? NULL
+            : cn_heap_places_find(&use->processes[process].block_of, release->address);
 
-    if (process == UINT32_MAX ||
-        cn_map_find(&use->processes[process].block_of, release->address, 0) == 0)
+    if (!number || *number == 0)
         return false;
-    uint32_t *number = cn_map_at(&use->processes[process].block_of, release->address, 0);
     const struct use_block *block = &use->blocks[*number - 1];
 
     if (release->size > 0 && block->bytes > (double)release->size)
@@ -276,20 +293,21 @@ bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *
 
 void cn_heap_use_leak(struct cn_heap_use *use, uint64_t process, uint64_t address)
 {
-    uint32_t at = cn_map_find(&use->process_of, process, UINT32_MAX);
-    uint32_t number =
-        at == UINT32_MAX ? 0 : cn_map_find(&use->processes[at].block_of, address, 0);
+    uint32_t at = find_process(use, process);
+    const uint32_t *number =
+        at == UINT32_MAX ? NULL
+                         : cn_heap_places_find(&use->processes[at].block_of, address);
 
-    if (number == 0 || use->blocks[number - 1].is_leaked)
+    if (!number || *number == 0 || use->blocks[*number - 1].is_leaked)
         return;
-    use->blocks[number - 1].is_leaked = true;
-    add_leaked(use, &use->blocks[number - 1], 1);
+    use->blocks[*number - 1].is_leaked = true;
+    add_leaked(use, &use->blocks[*number - 1], 1);
 }
 
 void cn_heap_use_live(const struct cn_heap_use *use, uint64_t process,
                       cn_heap_live_fn take, void *arg)
 {
-    uint32_t at = cn_map_find(&use->process_of, process, UINT32_MAX);
+    uint32_t at = find_process(use, process);
 
     for (size_t i = 0; i < use->block_count; i++)
         if (use->blocks[i].is_live && use->cells[use->blocks[i].cell].process == at)
