@@ -140,7 +140,7 @@ CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
             value = w->frame;
         else if (from == CN_FRAME_SELF)
             value = w->frame_words[(uint32_t)reads[i].off / 8 & (CN_FRAME_WORDS - 1)];
-        else
+        else if (w->values[from] != 0) /* what fails takes longest */
             (void)cn_frame_walk_u64(w, &value,
                                     (w->values[from] & ~(uint64_t)CN_FRAME_TAGS) +
                                         w->values[reads[i].plus & (CN_FRAME_VALUES - 1)] +
