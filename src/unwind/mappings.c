@@ -156,6 +156,39 @@ static void add_index(struct cn_unwind_node *node, struct cn_unwind_indexes *ind
     node->index = index;
 }
 
+/* Nodes that are walked before it is worth to index a list. */
+static bool is_far(const struct cn_unwind_node *newest, size_t walked)
+{
+    return walked > WALK_MIN + newest->count / WALK_SHARE;
+}
+
+const struct cn_unwind_mapping *cn_unwind_node_before(struct cn_unwind_node *node,
+                                                      struct cn_unwind_indexes *indexes,
+                                                      uint64_t address)
+{
+    const struct cn_unwind_mapping *best = NULL;
+    struct cn_unwind_node *newest = node;
+    size_t walked = 0, at;
+
+    for (; node && !node->index; node = node->older) {
+        if (node->mapping.begin <= address &&
+            (!best || node->mapping.begin > best->begin))
+            best = &node->mapping;
+        if (is_far(newest, ++walked)) {
+            add_index(newest, indexes);
+            node = newest;
+            best = NULL;
+            break;
+        }
+    }
+    if (!node)
+        return best;
+    at = count_to(node->index, address);
+    if (at > 0 && (!best || node->index->list[at - 1].begin > best->begin))
+        best = node->index->list[at - 1].mapping;
+    return best;
+}
+
 const struct cn_unwind_mapping *cn_unwind_node_find(struct cn_unwind_node *node,
                                                     struct cn_unwind_indexes *indexes,
                                                     uint64_t address)
@@ -166,7 +199,7 @@ const struct cn_unwind_mapping *cn_unwind_node_find(struct cn_unwind_node *node,
     for (; node && !node->index; node = node->older) {
         if (address >= node->mapping.begin && address < node->mapping.end)
             return &node->mapping;
-        if (++walked > WALK_MIN + newest->count / WALK_SHARE) {
+        if (is_far(newest, ++walked)) {
             add_index(newest, indexes);
             node = newest;
             break;

@@ -95,6 +95,12 @@ const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_spac
     return cn_unwind_node_find(space->mappings, &space->unwinder->indexes, address);
 }
 
+const struct cn_unwind_mapping *
+cn_unwind_space_before(const struct cn_unwind_space *space, uint64_t address)
+{
+    return cn_unwind_node_before(space->mappings, &space->unwinder->indexes, address);
+}
+
 void cn_unwind_space_each(const struct cn_unwind_space *space,
                           bool (*visit)(void *arg,
                                         const struct cn_unwind_mapping *mapping),

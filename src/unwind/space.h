@@ -46,6 +46,11 @@ const struct cn_unwind_mapping *cn_unwind_node_find(struct cn_unwind_node *node,
                                                     struct cn_unwind_indexes *indexes,
                                                     uint64_t address);
 
+/* The mapping that begins last before an address, or at it; likewise. */
+const struct cn_unwind_mapping *cn_unwind_node_before(struct cn_unwind_node *node,
+                                                      struct cn_unwind_indexes *indexes,
+                                                      uint64_t address);
+
 /* Modules: files with code, and their tables, which are built when they are first needed.
  *
  * The list owns its modules, which never move. */

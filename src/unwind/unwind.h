@@ -94,6 +94,11 @@ void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t
 const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
                                                      uint64_t address);
 
+/* The mapping that begins last before an address, or at it; NULL if there is none. Of those that others hide in
+ * part, what is left counts. */
+const struct cn_unwind_mapping *
+cn_unwind_space_before(const struct cn_unwind_space *space, uint64_t address);
+
 /* Visit the mappings, the newest first, until a call returns false. */
 void cn_unwind_space_each(const struct cn_unwind_space *space,
                           bool (*visit)(void *arg,

@@ -144,6 +144,7 @@ void cn_debug_info_close(struct cn_debug_info *info)
         dwfl_end(info->dwfl);
     cn_plt_done(&info->plt);
     cn_symbol_table_done(&info->symbols);
+    cn_symbol_table_done(&info->variables);
     for (size_t i = 0; i < info->loop_count; i++)
         cn_loops_done(&info->loops[i]);
     free(info->loops);

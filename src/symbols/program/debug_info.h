@@ -52,7 +52,7 @@ void cn_plt_init(struct cn_plt *plt, Elf *elf);
 bool cn_plt_find(struct cn_plt *plt, uint64_t address, struct cn_plt_entry *out);
 void cn_plt_done(struct cn_plt *plt);
 
-/* The functions in the symbol tables of a module, by address. libdwfl has a search of its own
+/* The functions, or the variables, in the symbol tables of a module, by address. libdwfl has a search of its own
  * that looks at every symbol for each address. Internal to the folder.
  * Threads: one thread fills it; immutable afterwards.
  */
@@ -69,9 +69,10 @@ struct cn_symbol_table {
     size_t count, capacity;
 };
 
-void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module);
+void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module,
+                          bool is_of_data);
 
-/* The innermost function that contains an address, or NULL. */
+/* The innermost one that contains an address, or NULL. */
 const struct cn_table_symbol *cn_symbol_table_find(const struct cn_symbol_table *table,
                                                    uint64_t address);
 void cn_symbol_table_done(struct cn_symbol_table *table);
@@ -125,6 +126,8 @@ struct cn_debug_info {
     struct cn_plt plt;
     struct cn_symbol_table symbols; /* read when one is first looked for */
     bool has_symbols;
+    struct cn_symbol_table variables; /* likewise */
+    bool has_variables;
     struct cn_units units;
     struct cn_scopes scopes;
     bool has_go;

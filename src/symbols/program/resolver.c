@@ -342,7 +342,7 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
         return true;
     }
     if (!module->has_symbols)
-        cn_symbol_table_read(&module->symbols, module->module);
+        cn_symbol_table_read(&module->symbols, module->module, false);
     module->has_symbols = true;
     const struct cn_table_symbol *symbol =
         cn_symbol_table_find(&module->symbols, module->begin + offset);
@@ -602,44 +602,28 @@ static bool is_data(const struct cn_debug_info *module, uint64_t offset)
     return false;
 }
 
-/* The symbol of data that contains an address, as libdwfl counts. */
-static const char *find_data_symbol(const struct cn_debug_info *module, uint64_t address,
-                                    GElf_Addr *begin, uint64_t *len)
-{
-    int count = dwfl_module_getsymtab(module->module);
-
-    for (int i = 1; i < count; i++) {
-        GElf_Sym symbol;
-        const char *name =
-            dwfl_module_getsym_info(module->module, i, &symbol, begin, NULL, NULL, NULL);
-
-        if (name && name[0] && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT &&
-            address >= *begin && address - *begin < symbol.st_size) {
-            *len = symbol.st_size;
-            return name;
-        }
-    }
-    return NULL;
-}
-
 bool cn_resolver_variable(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t file_off, uint64_t distance,
                           struct cn_symbol *out, uint64_t *offset)
 {
     struct cn_debug_info *module = find_module(resolver, path, build_id);
-    uint64_t at, len = 0;
-    GElf_Addr begin;
+    uint64_t at;
 
     if (!module || !cn_resolver_offset(resolver, path, build_id, file_off, &at))
         return false;
     at += distance;
     if (!is_data(module, at))
         return false;
-    const char *name = find_data_symbol(module, module->begin + at, &begin, &len);
-    *out = (struct cn_symbol){.name = name, .offset = at, .len = len};
-    if (name) {
-        out->name = intern_symbol(resolver, name);
-        out->offset = begin - module->begin;
+    if (!module->has_variables)
+        cn_symbol_table_read(&module->variables, module->module, true);
+    module->has_variables = true;
+    const struct cn_table_symbol *symbol =
+        cn_symbol_table_find(&module->variables, module->begin + at);
+    *out = (struct cn_symbol){.offset = at};
+    if (symbol) {
+        out->name = intern_symbol(resolver, symbol->name);
+        out->offset = symbol->begin - module->begin;
+        out->len = symbol->end - symbol->begin;
     } else {
         name_by_offset(resolver, path, out);
     }

@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-enum { NESTED_MAX = 16 }; /* functions that begin inside another and end before it */
+enum { NESTED_MAX = 16 }; /* symbols that begin inside another and end before it */
 
 static bool is_code(Elf *elf, GElf_Word section)
 {
@@ -22,6 +22,12 @@ static bool is_mapping_symbol(const char *name)
 {
     return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) &&
            (name[2] == '\0' || name[2] == '.');
+}
+
+static bool is_variable(const GElf_Sym *symbol, const char *name)
+{
+    return name && name[0] != '\0' && GELF_ST_TYPE(symbol->st_info) == STT_OBJECT &&
+           symbol->st_size > 0;
 }
 
 /* Functions, and labels of assembler code. */
@@ -63,7 +69,8 @@ static bool is_better(const struct cn_table_symbol *a, const struct cn_table_sym
     return strcmp(a->name, b->name) < 0;
 }
 
-void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module)
+void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module,
+                          bool is_of_data)
 {
     int count = dwfl_module_getsymtab(module);
     size_t kept = 0;
@@ -77,7 +84,8 @@ void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module)
         const char *name =
             dwfl_module_getsym_info(module, i, &symbol, &address, &section, &elf, &bias);
 
-        if (!is_function(&symbol, name, elf, section))
+        if (is_of_data ? !is_variable(&symbol, name)
+                       : !is_function(&symbol, name, elf, section))
             continue;
         CN_PUSH(table->list, table->count, table->capacity,
                 (struct cn_table_symbol){

@@ -19,6 +19,20 @@ struct expected {
     uint64_t file_off;
 };
 
+/* The mapping that begins last before an address, of those that are seen. */
+static void check_before(const struct cn_unwind_space *space,
+                         const struct expected *expected)
+{
+    int last = 0;
+
+    for (uint64_t i = 0; i < ADDRESSES; i++) {
+        const struct cn_unwind_mapping *found = cn_unwind_space_before(space, i);
+
+        last = expected[i].file ? expected[i].file : last;
+        assert_int_equal(found ? atoi(found->path) : 0, last);
+    }
+}
+
 static void check(const struct cn_unwind_space *space, const struct expected *expected)
 {
     for (uint64_t i = 0; i < ADDRESSES; i++) {
@@ -70,6 +84,31 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
 }
 
 /* A program that compiles functions: each is looked up while the next ones are added. */
+/* Also in lists that are long enough for an index, and where no mapping hides another. */
+static void what_begins_last_before_an_address_is_found(void **state)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+        struct expected expected[ADDRESSES] = {0};
+
+        for (int file = 1; file < (round ? 400 : 8); file++) {
+            uint64_t begin = (uint64_t)(file * 7 % 10) * 6 + 2;
+            char path[16];
+
+            (void)snprintf(path, sizeof(path), "%d", file);
+            cn_unwind_space_map(space, begin, begin + 3, 0, path, "");
+            for (uint64_t i = begin; i < begin + 3; i++)
+                expected[i].file = file;
+            check_before(space, expected);
+        }
+        cn_unwind_space_free(space);
+    }
+    cn_unwinder_free(unwinder);
+}
+
 static void many_mappings_take_little_time(void **state)
 {
     enum { COUNT = 10000, LEN = 16 };
@@ -203,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_mapping_replaces_what_it_overlaps),
+        cmocka_unit_test(what_begins_last_before_an_address_is_found),
         cmocka_unit_test(many_mappings_take_little_time),
         cmocka_unit_test(registers_are_found_by_bit_of_the_mask),
         cmocka_unit_test(frame_pointers_lead_to_callers),

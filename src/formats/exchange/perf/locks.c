@@ -46,22 +46,6 @@ static uint64_t futex_of(const struct cn_perf_file *file,
     return cn_u64_get(value.ptr);
 }
 
-/* Data of a program or library is mapped after its code: the code that begins last before an address. */
-struct nearest {
-    uint64_t address;
-    const struct cn_unwind_mapping *mapping;
-};
-
-static bool is_nearest(void *arg, const struct cn_unwind_mapping *mapping)
-{
-    struct nearest *nearest = arg;
-
-    if (mapping->begin <= nearest->address &&
-        (!nearest->mapping || mapping->begin > nearest->mapping->begin))
-        nearest->mapping = mapping;
-    return true;
-}
-
 /* What the file itself says. */
 static bool find_stored(const struct cn_perf_names *names, uint64_t key,
                         struct cn_waited_lock *lock)
@@ -103,14 +87,13 @@ static bool find_variable(const struct cn_perf_names *names,
                           const struct cn_perf_process *process,
                           struct cn_waited_lock *lock, struct cn_text *name)
 {
-    struct nearest nearest = {.address = lock->address};
     const struct cn_unwind_mapping *mapping;
     struct cn_symbol symbol;
 
     if (!process)
         return false;
-    cn_unwind_space_each(process->space, is_nearest, &nearest);
-    mapping = nearest.mapping;
+    /* Data of a program or library is mapped after its code. */
+    mapping = cn_unwind_space_before(process->space, lock->address);
     if (!mapping || mapping->path[0] != '/')
         return false;
     uint64_t distance = lock->address - mapping->begin;
