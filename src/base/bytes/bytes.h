@@ -108,6 +108,14 @@ static inline bool cn_u64_mul(uint64_t a, uint64_t b, uint64_t *out)
     return !__builtin_mul_overflow(a, b, out);
 }
 
+/* The sum, or UINT64_MAX if it does not fit. */
+static inline uint64_t cn_u64_sum(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return cn_u64_add(a, b, &sum) ? sum : UINT64_MAX;
+}
+
 /* The next multiple of `align`, a power of two. */
 static inline uint64_t cn_align_up(uint64_t value, uint64_t align)
 {

@@ -138,7 +138,8 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         read_build_ids(file, bytes);
     else if (feature == CN_PERF_FEATURE_EVENT_DESC)
         read_event_names(file, bytes);
-    else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN)
+    else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN &&
+             cn_u64_get(bytes.ptr + 8) >= cn_u64_get(bytes.ptr + 16))
         file->epoch_ns = cn_u64_get(bytes.ptr + 8) - cn_u64_get(bytes.ptr + 16);
     else if (feature == CN_PERF_FEATURE_SYMBOLS)
         read_symbols(file, bytes);
@@ -517,6 +518,20 @@ static bool read_all(struct cn_perf_file *file, const struct cn_perf_part *parts
     return false;
 }
 
+/* The last record is the latest. */
+static bool check_times(const struct cn_perf_file *file, struct cn_error *err)
+{
+    const struct cn_perf_at *last =
+        file->order_count > 0 ? &file->order[file->order_count - 1] : NULL;
+    uint64_t date_ns;
+
+    return !last || cn_u64_add(file->epoch_ns, last->time_ns, &date_ns) ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "record at 0x%" PRIx64 ": time %" PRIu64 " ns of a clock that began "
+                   "at %" PRIu64 " ns does not fit 64 bits",
+                   last->off, last->time_ns, file->epoch_ns);
+}
+
 bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
                        const struct cn_perf_part *parts, size_t part_count,
                        struct cn_error *err)
@@ -531,6 +546,10 @@ bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
             file->events[i].name = default_name(file, i);
     CN_SORT(file->order, file->order_count, CN_UP(struct cn_perf_at, time_ns),
             CN_UP(struct cn_perf_at, off));
+    if (!check_times(file, err)) {
+        cn_perf_file_close(file);
+        return false;
+    }
     return true;
 }
 

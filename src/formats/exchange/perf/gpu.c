@@ -353,8 +353,9 @@ static bool add_op(struct gpu_adding *a, struct cn_gpu_op *op, struct cn_error *
         context = cn_import_call(a->gpu->import, context, kernel_frame(a, op->place));
     op->place = context;
     if (op->thread != CN_NONE && op->stream != CN_NONE && op->launch_ns > 0)
-        cn_import_launch(a->gpu->import, op->thread, epoch_ns + op->launch_ns,
-                         a->work->streams[op->stream].thread, epoch_ns + op->begin_ns);
+        cn_import_launch(a->gpu->import, op->thread, cn_u64_sum(epoch_ns, op->launch_ns),
+                         a->work->streams[op->stream].thread,
+                         cn_u64_sum(epoch_ns, op->begin_ns));
     for (size_t i = 0; i < count && thread != CN_NONE; i++)
         if (!add_amount(a, thread, context, &amounts[i], err))
             return false;
@@ -367,7 +368,7 @@ static bool add_sample(void *arg, uint32_t stream, uint64_t time_ns, uint32_t pl
     const struct gpu_adding *a = arg;
 
     (void)err;
-    time_ns += a->gpu->threads->epoch_ns;
+    time_ns = cn_u64_sum(a->gpu->threads->epoch_ns, time_ns);
     if (place != 0)
         cn_import_sample(a->gpu->import, a->work->streams[stream].thread, time_ns, place);
     else
@@ -462,7 +463,7 @@ static bool add_track(struct cn_perf_gpu_work *gpu, const struct cn_gpu_records 
         return false;
     for (size_t i = 0; i < track->count; i++) {
         const struct cn_gpu_range_state *state = &ranges->states[track->first + i];
-        uint64_t time_ns = gpu->threads->epoch_ns + state->time_ns;
+        uint64_t time_ns = cn_u64_sum(gpu->threads->epoch_ns, state->time_ns);
 
         if (state->node > 0)
             cn_import_sample(gpu->import, thread, time_ns,

@@ -607,8 +607,9 @@ static void add_history(struct cn_perf_io *io)
 
     for (size_t i = 0; i < io->call_count; i++) {
         list[i] = io->calls[i].call;
-        list[i].begin_ns += io->epoch_ns;
-        list[i].end_ns += list[i].end_ns != 0 ? io->epoch_ns : 0;
+        list[i].begin_ns = cn_u64_sum(io->epoch_ns, list[i].begin_ns);
+        if (list[i].end_ns != 0)
+            list[i].end_ns = cn_u64_sum(io->epoch_ns, list[i].end_ns);
         list[i].profile++;
     }
     CN_SORT(list, io->call_count, CN_UP(struct cn_io_call, begin_ns));

@@ -232,12 +232,13 @@ static void add_history(struct cn_perf_heap *heap)
     for (size_t i = 0; i < history->change_count; i++) {
         struct cn_heap_change *change = &history->changes[i];
 
-        change->time_ns += epoch_ns;
+        change->time_ns = cn_u64_sum(epoch_ns, change->time_ns);
         change->profile++;
         change->context = change->context ? change->context : outside;
     }
     for (size_t i = 0; i < history->process_count; i++) {
-        history->processes[i].peak_ns += epoch_ns;
+        history->processes[i].peak_ns =
+            cn_u64_sum(epoch_ns, history->processes[i].peak_ns);
         history->processes[i].profile++;
     }
 }

@@ -462,11 +462,12 @@ void cn_import_gpu_memory(struct cn_import *import, const struct cn_gpu_work *wo
     struct cn_heap_history *history = cn_gpu_memory_history(work, &import->arena);
 
     for (size_t i = 0; history && i < history->change_count; i++) {
-        history->changes[i].time_ns += epoch_ns;
+        history->changes[i].time_ns = cn_u64_sum(history->changes[i].time_ns, epoch_ns);
         history->changes[i].profile++;
     }
     for (size_t i = 0; history && i < history->process_count; i++) {
-        history->processes[i].peak_ns += epoch_ns;
+        history->processes[i].peak_ns =
+            cn_u64_sum(history->processes[i].peak_ns, epoch_ns);
         history->processes[i].profile++;
     }
     import->gpu_memory = history;

@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/bytes/record.h"
 #include "base/text.h"
+#include "formats/exchange/perf/format.h"
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/read/readers.h"
 #include "model/thread_states.h"
@@ -213,6 +216,47 @@ static void perf_data_that_is_cut_off_is_read_up_to_there(void **state)
     }
 }
 
+/* The clock of the records began at `real_ns`, when it showed `clock_ns`. */
+static struct cn_text with_clock(uint64_t real_ns, uint64_t clock_ns)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_perf(CN_TEST_PERF_PIPE, &len);
+    uint8_t record[40] = {0};
+    struct cn_text text = {0};
+
+    cn_u32_put(record, CN_PERF_HEADER_FEATURE);
+    record[6] = sizeof(record);
+    cn_u64_put(record + 8, CN_PERF_FEATURE_CLOCK_DATA);
+    cn_u64_put(record + 24, real_ns);
+    cn_u64_put(record + 32, clock_ns);
+    cn_text_add(&text, (const char *)bytes, len);
+    cn_text_add(&text, (const char *)record, sizeof(record));
+    free(bytes);
+    return text;
+}
+
+static void times_that_do_not_fit_are_refused(void **state)
+{
+    struct cn_text good = with_clock(1000000, 1000), late = with_clock(UINT64_MAX, 0),
+                   back = with_clock(0, 1000);
+    struct cn_import *import = cn_import_new("t", "d");
+    struct cn_error err = {0};
+
+    (void)state;
+    cn_database_close(
+        cn_imported(cn_perf_read, (struct cn_bytes){(uint8_t *)good.chars, good.len}));
+    cn_database_close(
+        cn_imported(cn_perf_read, (struct cn_bytes){(uint8_t *)back.chars, back.len}));
+    assert_false(
+        cn_perf_read(import, (struct cn_bytes){(uint8_t *)late.chars, late.len}, &err));
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
+    assert_non_null(strstr(err.text, "of a clock that began at 18446744073709551615 ns"));
+    cn_import_free(import);
+    cn_text_done(&good);
+    cn_text_done(&late);
+    cn_text_done(&back);
+}
+
 static void damaged_perf_data_is_refused(void **state)
 {
     size_t len;
@@ -290,6 +334,7 @@ int main(void)
         cmocka_unit_test(allocations_are_below_their_callers),
         cmocka_unit_test(perf_data_that_is_cut_off_is_read_up_to_there),
         cmocka_unit_test(damaged_perf_data_is_refused),
+        cmocka_unit_test(times_that_do_not_fit_are_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
         cmocka_unit_test(missing_ticks_of_a_clock_are_waiting),
     };
