@@ -128,10 +128,9 @@ struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const cha
     return files;
 }
 
-uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
-                           const char *build_id)
+static uint32_t add_module(struct cn_uft_directory *dir, const char *key,
+                           const char *path, const char *build_id)
 {
-    const char *key = cn_arena_printf(&dir->rec.arena, "%s\n%s", path, build_id);
     uint32_t known = (uint32_t)dir->module_keys.count;
     uint32_t id = cn_names_add(&dir->module_keys, key);
 
@@ -144,6 +143,19 @@ uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
                 });
     }
     return id;
+}
+
+uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
+                           const char *build_id)
+{
+    return add_module(dir, cn_arena_printf(&dir->rec.arena, "%s\n%s", path, build_id),
+                      path, build_id);
+}
+
+/* Paths of mappings are lines. */
+uint32_t cn_uft_module_add_own(struct cn_uft_directory *dir, const char *path)
+{
+    return add_module(dir, cn_arena_printf(&dir->rec.arena, "\n%s", path), path, "");
 }
 
 static bool belongs(const struct cn_call_module *module, struct cn_bytes file)

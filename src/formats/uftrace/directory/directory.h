@@ -125,6 +125,9 @@ struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const cha
 uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
                            const char *build_id);
 
+/* The same of functions that the recorder made: no mapping is of this module, whatever its path is. */
+uint32_t cn_uft_module_add_own(struct cn_uft_directory *dir, const char *path);
+
 /* Find the .sym or .dbg file of a module, and its name; false when there is none. */
 bool cn_uft_module_file(const struct cn_uft_directory *dir, uint32_t index,
                         const char *suffix, char name[static NAME_MAX],

@@ -91,7 +91,7 @@ static void add_function(struct cn_uft_directory *dir, uint32_t module, const ch
 static uint32_t add_functions(struct cn_uft_directory *dir,
                               const struct cn_gpu_records *records)
 {
-    uint32_t module = cn_uft_module_add(dir, CN_GPU_MODULE, "");
+    uint32_t module = cn_uft_module_add_own(dir, CN_GPU_MODULE);
     uint32_t first = (uint32_t)dir->function_count;
 
     dir->modules[module].first_function = first;
@@ -107,7 +107,7 @@ static void place_ranges(struct cn_uft_directory *dir,
                          const struct cn_gpu_records *records)
 {
     struct cn_gpu_ranges *ranges = dir->gpu->ranges;
-    uint32_t module = cn_uft_module_add(dir, "[nvtx]", "");
+    uint32_t module = cn_uft_module_add_own(dir, "[nvtx]");
     struct cn_map function_of = {0};
 
     dir->modules[module].first_function = (uint32_t)dir->function_count;

@@ -84,7 +84,7 @@ static uint32_t add_function(struct cn_uft_directory *dir, uint32_t module,
 static void add_functions(struct cn_uft_directory *dir, struct cn_uft_syscalls *s,
                           const struct cn_io_calls *io)
 {
-    uint32_t module = cn_uft_module_add(dir, MODULE, "");
+    uint32_t module = cn_uft_module_add_own(dir, MODULE);
 
     dir->modules[module].first_function = (uint32_t)dir->function_count;
     s->call_functions = cn_alloc(cn_system_call_count(), sizeof(*s->call_functions));
