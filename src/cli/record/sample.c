@@ -183,8 +183,11 @@ static void tell_result(const struct cn_args *args,
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->file_len);
     if (result->stack_count > 0)
-        cn_text_printf(&text, ", %.1f %% of stacks whole",
-                       100 * (double)result->whole_count / (double)result->stack_count);
+        cn_text_printf(&text, ", %.1f %% of stacks%s whole",
+                       100 * (double)result->whole_count / (double)result->stack_count,
+                       result->sample_count > 0 ? ""
+                       : result->call_count > 0 ? " of system calls"
+                                                : " of other events");
     if (result->kernel_count > 0)
         cn_text_printf(&text, ", %.1f %% unwound in the kernel",
                        100 * (double)result->kernel_count / (double)result->stack_count);

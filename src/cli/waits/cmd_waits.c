@@ -183,7 +183,7 @@ static const struct cn_option options[] = {
                        "only these threads: 'RANK 0-3 THREAD 0', or numbers of "
                        "profiles: '5-8'"),
     CN_OPTION_FOR(CN_FOR_COSTS, "per-thread", 0, NULL,
-                  "tell threads of one name apart, by their numbers"),
+                  "distinguish threads of one name by their numbers"),
     CN_OPTION("rows", 0, "N", "show at most N rows (default: 8)"),
     CN_OPTION_FORMAT,
     CN_OPTION_WIDTH,
