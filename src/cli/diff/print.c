@@ -16,6 +16,7 @@ enum { COLUMN_MAX = 20 };
 struct diff_printer {
     const struct cn_diff_style *style;
     enum cn_table_format format;
+    bool is_for_people;
     struct cn_table *table;
     struct cn_column columns[COLUMN_MAX];
     size_t column_count;
@@ -62,7 +63,9 @@ static void begin(struct diff_printer *p, const struct cn_diff_style *style,
     const struct cn_comparison *c = style->c;
     struct cn_column difference;
 
-    *p = (struct diff_printer){.style = style, .format = cn_cli_format(args)};
+    *p = (struct diff_printer){.style = style,
+                               .format = cn_cli_format(args),
+                               .is_for_people = cn_cli_is_for_people(args)};
     p->has_verdicts = cn_comparison_over(c) != CN_OVER_NOTHING;
     cn_text_printf(&p->titles[0], "A: %s%s%s%s", style->cost, *style->cost ? " " : "",
                    c->metric, style->ideal ? ", ideal" : "");
@@ -128,7 +131,6 @@ static const char *verdict_text(enum cn_verdict verdict, bool is_for_people)
 static void print_line(struct diff_printer *p, const struct diff_line *line)
 {
     const struct cn_compare_line *numbers = &line->numbers;
-    bool is_text = p->format == CN_TABLE_TEXT || p->format == CN_TABLE_MARKDOWN;
 
     add_number(p->table, numbers->value[CN_SIDE_A]);
     add_number(p->table, numbers->value[CN_SIDE_B]);
@@ -139,7 +141,7 @@ static void print_line(struct diff_printer *p, const struct diff_line *line)
     add_number(p->table, numbers->half_width);
     add_number(p->table, numbers->ratio);
     add_number(p->table, numbers->share_percent);
-    cn_table_str(p->table, verdict_text(numbers->verdict, is_text));
+    cn_table_str(p->table, verdict_text(numbers->verdict, p->is_for_people));
     add_number(p->table, numbers->p);
     add_number(p->table, numbers->rank_p);
     cn_table_str(p->table, line->kind);
@@ -274,7 +276,7 @@ void cn_diff_print_changes(const struct cn_diff_style *style,
                            const struct cn_explanation *e, const struct cn_args *args)
 {
     enum cn_table_format format = cn_cli_format(args);
-    bool is_text = format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN;
+    bool is_text = cn_cli_is_for_people(args);
     struct diff_printer p;
 
     if (is_text && e->changed_count > 0)

@@ -20,7 +20,6 @@ struct cn_table *cn_mpi_table(const struct cn_args *args, const struct cn_column
 
 /* "61.2 %"; a value less than 0 is unknown. */
 void cn_mpi_cell_ratio(struct cn_table *table, double value, bool is_text);
-void cn_mpi_cell_time(struct cn_table *table, uint64_t ns, bool is_text);
 void cn_mpi_cell_path(struct cn_table *table, const struct cn_mpi_run *run, uint32_t path,
                       bool is_text);
 

@@ -85,14 +85,6 @@ void cn_mpi_cell_ratio(struct cn_table *table, double value, bool is_text)
     cn_text_done(&text);
 }
 
-void cn_mpi_cell_time(struct cn_table *table, uint64_t ns, bool is_text)
-{
-    if (is_text)
-        cn_table_duration(table, ns);
-    else
-        cn_table_u64(table, ns);
-}
-
 void cn_mpi_cell_path(struct cn_table *table, const struct cn_mpi_run *run, uint32_t path,
                       bool is_text)
 {
@@ -115,11 +107,10 @@ static void print_times(struct cn_table *table, const struct cn_mpi_column *colu
         for (size_t i = 0; i < count; i++) {
             const struct cn_mpi_efficiency *e = &columns[i].efficiency;
 
-            cn_mpi_cell_time(table,
-                             row == 0   ? e->run_ns
-                             : row == 1 ? e->useful_ns / (e->ranks > 0 ? e->ranks : 1)
-                                        : e->longest_ns,
-                             true);
+            cn_table_duration(table, row == 0 ? e->run_ns
+                                     : row == 1
+                                         ? e->useful_ns / (e->ranks > 0 ? e->ranks : 1)
+                                         : e->longest_ns);
         }
         cn_table_end_row(table);
     }
@@ -229,10 +220,10 @@ void cn_mpi_print_waits(const struct cn_args *args, const struct cn_mpi_run *run
     for (size_t i = 0; i < waits->count && (!is_text || i < most); i++) {
         const struct cn_mpi_wait_row *row = &waits->list[i];
 
-        cn_mpi_cell_time(table, row->time_ns, is_text);
+        cn_table_time(table, is_text, row->time_ns);
         cn_table_f64(table, 100.0 * (double)row->time_ns / (double)all_ns);
         cn_table_u64(table, row->count);
-        cn_mpi_cell_time(table, row->longest_ns, is_text);
+        cn_table_time(table, is_text, row->longest_ns);
         cn_table_str(table, cn_mpi_cause_names[row->cause]);
         if (row->late_rank != CN_NONE)
             cn_table_u64(table, run->ranks[row->late_rank].number);

@@ -23,9 +23,9 @@
 static void add_efficiency(struct cn_table *table, const struct cn_mpi_run *run,
                            const struct cn_mpi_efficiency *e, bool is_text)
 {
-    cn_mpi_cell_time(table, e->run_ns, is_text);
-    cn_mpi_cell_time(table, e->useful_ns, is_text);
-    cn_mpi_cell_time(table, e->longest_ns, is_text);
+    cn_table_time(table, is_text, e->run_ns);
+    cn_table_time(table, is_text, e->useful_ns);
+    cn_table_time(table, is_text, e->longest_ns);
     cn_table_u64(table, run->ranks[e->longest].number);
     cn_mpi_cell_ratio(table, e->parallel, is_text);
     cn_mpi_cell_ratio(table, e->balance, is_text);
@@ -52,7 +52,7 @@ size_t cn_mpi_print_contexts(const struct cn_args *args, const struct cn_mpi_run
 
     for (size_t i = 0; i < count && (!is_text || i < most); i++) {
         add_efficiency(table, run, &rows[i].efficiency, is_text);
-        cn_mpi_cell_time(table, rows[i].inside_ns, is_text);
+        cn_table_time(table, is_text, rows[i].inside_ns);
         cn_mpi_cell_path(table, run, rows[i].path, is_text);
         cn_table_end_row(table);
     }
@@ -87,7 +87,7 @@ bool cn_mpi_print_iterations(const struct cn_args *args, const struct cn_mpi_run
         cn_mpi_efficiency_of(run, shares, *rows, i, &e);
         cn_table_u64(table, i + 1);
         add_efficiency(table, run, &e, is_text);
-        cn_mpi_cell_time(table, e.wait_ns, is_text);
+        cn_table_time(table, is_text, e.wait_ns);
         cn_table_end_row(table);
     }
     cn_table_free(table);
@@ -125,7 +125,7 @@ size_t cn_mpi_print_ranks(const struct cn_args *args, const struct cn_mpi_run *r
         cn_table_u64(table, run->ranks[i].number);
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
             if (is_known)
-                cn_mpi_cell_time(table, values[k], is_text);
+                cn_table_time(table, is_text, values[k]);
             else if (is_text)
                 cn_table_str(table, "unknown");
             else

@@ -342,6 +342,14 @@ void cn_table_duration(struct cn_table *table, uint64_t ns)
     cn_text_done(&text);
 }
 
+void cn_table_time(struct cn_table *table, bool is_for_people, uint64_t ns)
+{
+    if (is_for_people)
+        cn_table_duration(table, ns);
+    else
+        cn_table_u64(table, ns);
+}
+
 void cn_table_u64(struct cn_table *table, uint64_t value)
 {
     const struct cn_column *column = begin_cell(table);

@@ -88,6 +88,8 @@ void cn_table_u64(struct cn_table *table, uint64_t value);
 void cn_table_i64(struct cn_table *table, int64_t value); /* of CN_COLUMN_ANY */
 void cn_table_f64(struct cn_table *table, double value);
 void cn_table_duration(struct cn_table *table, uint64_t ns); /* as text: "1.25 s" */
+/* The same for people, else its nanoseconds. */
+void cn_table_time(struct cn_table *table, bool is_for_people, uint64_t ns);
 void cn_table_none(struct cn_table *table); /* no value: empty; null in JSON */
 
 /* Colour of the next cell, where colour is allowed. */

@@ -245,11 +245,6 @@ void cn_store_put_time(struct cn_table *table, bool is_text, uint64_t time_ns)
     put(table, is_text, time_ns, print_time);
 }
 
-void cn_store_put_duration(struct cn_table *table, bool is_text, uint64_t ns)
-{
-    put(table, is_text, ns, cn_duration_print);
-}
-
 void cn_store_put_size(struct cn_table *table, bool is_text, uint64_t len)
 {
     put(table, is_text, len, cn_size_print);

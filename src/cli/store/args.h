@@ -92,7 +92,6 @@ void cn_store_say_added(const struct cn_args *args, const char *source,
 
 /* Add a cell: a date, a duration or a size for people to read, or else the number. */
 void cn_store_put_time(struct cn_table *table, bool is_text, uint64_t time_ns);
-void cn_store_put_duration(struct cn_table *table, bool is_text, uint64_t ns);
 /* Add a number per second; none if no time has passed. */
 void cn_store_put_rate(struct cn_table *table, uint64_t count, uint64_t time_ns);
 

@@ -149,7 +149,7 @@ static bool print_trace(struct cn_table *table, bool is_text, struct cn_search *
     if (!cn_search_hit_row(search, &trace->root, &row, err))
         return false;
     cn_store_put_time(table, is_text, trace->sum.time_ns);
-    cn_store_put_duration(table, is_text, trace->sum.duration_ns);
+    cn_table_time(table, is_text, trace->sum.duration_ns);
     cn_table_u64(table, trace->sum.spans);
     add_errors(table, trace->sum.errors);
     ok = add_word(table, search, &trace->root, row.type, err);
@@ -175,7 +175,7 @@ static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *se
     if (!cn_search_hit_row(search, hit, &row, err))
         return false;
     cn_store_put_time(table, is_text, row.time_ns);
-    cn_store_put_duration(table, is_text, row.duration_ns);
+    cn_table_time(table, is_text, row.duration_ns);
     ok = add_word(table, search, hit, row.type, err);
     ok = add_word(table, search, hit, row.service, err) && ok;
     add_errors(table, row.errors);

@@ -52,7 +52,7 @@ static void print_edge(struct cn_table *table, bool is_text,
     if (!is_text)
         cn_table_u64(table, edge->error_count);
     for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
-        cn_store_put_duration(table, is_text, durations[i]);
+        cn_table_time(table, is_text, durations[i]);
     if (!is_text)
         cn_table_u64(table, edge->total_ns);
     cn_table_end_row(table);

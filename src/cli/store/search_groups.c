@@ -58,7 +58,7 @@ static void print_group(struct cn_table *table, bool is_text, struct cn_text *te
     if (!is_text)
         cn_table_u64(table, group->error_count);
     for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
-        cn_store_put_duration(table, is_text, durations[i]);
+        cn_table_time(table, is_text, durations[i]);
     if (!is_text)
         cn_table_u64(table, group->total_ns);
     add_value(table, text, groups, group);
@@ -150,7 +150,7 @@ bool cn_store_print_steps(struct cn_store_query *query, const struct cn_args *ar
             cn_table_none(table);
         for (size_t d = 0; d < sizeof(durations) / sizeof(durations[0]); d++) {
             if (step->count > 0)
-                cn_store_put_duration(table, is_text, durations[d]);
+                cn_table_time(table, is_text, durations[d]);
             else
                 cn_table_none(table);
         }

@@ -307,7 +307,7 @@ static void print_method(struct cn_table *table, bool is_text,
         cn_table_paint(table, CN_COLOR_RED);
     cn_table_u64(table, method->errors);
     for (size_t i = 0; i < 4; i++)
-        cn_store_put_duration(table, is_text, times[i]);
+        cn_table_time(table, is_text, times[i]);
     cn_table_str(table, methods->names.list[method->name]);
     cn_table_end_row(table);
 }

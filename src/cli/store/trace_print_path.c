@@ -58,9 +58,9 @@ static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t
 
     if (self_ns == UINT64_MAX)
         return false;
-    cn_store_put_duration(printing->table, printing->is_text,
-                          start_ns > path->begin_ns ? start_ns - path->begin_ns : 0);
-    cn_store_put_duration(printing->table, printing->is_text, self_ns);
+    cn_table_time(printing->table, printing->is_text,
+                  start_ns > path->begin_ns ? start_ns - path->begin_ns : 0);
+    cn_table_time(printing->table, printing->is_text, self_ns);
     cn_table_f64(printing->table,
                  100 * (double)self_ns / (double)(path->end_ns - path->begin_ns));
     add_service(printing, &branch->trace, node);
@@ -90,8 +90,8 @@ static void print_between(struct printing *printing)
         }
     if (sum_ns == 0)
         return;
-    cn_store_put_duration(printing->table, printing->is_text, start_ns);
-    cn_store_put_duration(printing->table, printing->is_text, sum_ns);
+    cn_table_time(printing->table, printing->is_text, start_ns);
+    cn_table_time(printing->table, printing->is_text, sum_ns);
     cn_table_f64(printing->table,
                  100 * (double)sum_ns / (double)(path->end_ns - path->begin_ns));
     cn_table_none(printing->table);

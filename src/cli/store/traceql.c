@@ -173,7 +173,7 @@ static void print_set(struct cn_table *table, bool is_text,
     struct cn_text text = {0};
 
     cn_store_put_time(table, is_text, trace->time_ns);
-    cn_store_put_duration(table, is_text, trace->duration_ns);
+    cn_table_time(table, is_text, trace->duration_ns);
     cn_table_u64(table, set->matched);
     cn_text_printf(&text, "%016" PRIx64 "%016" PRIx64, trace->high, trace->low);
     cn_table_str(table, cn_text_str(&text));

@@ -16,7 +16,7 @@ struct cn_view_table {
     const struct cn_costs *costs;
     enum cn_table_format format;
     struct cn_text label;
-    bool has_path;
+    bool has_path, is_for_people;
 };
 
 /* The column of a table for values of a cost; `total` of the whole program. All columns of a

@@ -29,14 +29,9 @@ enum {
 static const struct cn_column resolution_column = {.name = "resolution_sec",
                                                    .kind = CN_COLUMN_F64};
 
-static bool is_for_people(const struct cn_view_table *out)
-{
-    return out->format == CN_TABLE_TEXT || out->format == CN_TABLE_MARKDOWN;
-}
-
 static bool has_resolution(const struct cn_view_table *out)
 {
-    return out->costs->resolution_ns > 0 && !is_for_people(out);
+    return out->costs->resolution_ns > 0 && !out->is_for_people;
 }
 
 /* Languages that programs are written in; those of a compiler are one. */
@@ -102,6 +97,7 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
     *out = (struct cn_view_table){.columns = columns,
                                   .costs = costs,
                                   .format = cn_cli_format(args),
+                                  .is_for_people = cn_cli_is_for_people(args),
                                   .has_path = has_path};
     for (size_t i = 0; i < costs->column_count; i++) {
         const struct cn_cost_column *column = &costs->columns[i];
@@ -109,7 +105,7 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
         if (column->is_hidden)
             continue;
         columns[count++] =
-            column->fraction > 0 && is_for_people(out)
+            column->fraction > 0 && out->is_for_people
                 ? (struct cn_column){.name = column->name,
                                      .title = column->title,
                                      .kind = CN_COLUMN_ANY,
@@ -124,7 +120,7 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
     }
     for (size_t i = 0; i < row_columns_wanted; i++) {
         columns[count] = row_columns[i];
-        if (i == LANGUAGE_COLUMN && is_for_people(out) && !has_languages(codes))
+        if (i == LANGUAGE_COLUMN && out->is_for_people && !has_languages(codes))
             columns[count].title = NULL;
         count++;
     }
@@ -146,7 +142,7 @@ static void add_percentile(struct cn_view_table *out, double value)
 {
     uint64_t limit_ns = out->costs->resolution_ns;
 
-    if (is_for_people(out) && value <= (double)limit_ns / 1e9) {
+    if (out->is_for_people && value <= (double)limit_ns / 1e9) {
         cn_text_clear(&out->label);
         cn_text_printf(&out->label, "< %" PRIu64 " ns", limit_ns);
         cn_table_str(out->table, cn_text_str(&out->label));
@@ -200,7 +196,7 @@ static enum cn_color color_of(const struct cn_code_class *code)
 static const char *language_of(const struct cn_view_table *out,
                                const struct cn_code_class *code)
 {
-    return !code || (is_for_people(out) && code->language == CN_CODE_UNKNOWN)
+    return !code || (out->is_for_people && code->language == CN_CODE_UNKNOWN)
                ? NULL
                : cn_code_language_name(code->language);
 }
