@@ -246,7 +246,9 @@ void cn_call_evidence_prepare(struct cn_comparison *c)
         c->errors[side] = cn_alloc(c->node_count, sizeof(*c->errors[side]));
         for (size_t i = 0; i < c->node_count && over == CN_OVER_SAMPLES; i++)
             c->errors[side][i].variance =
-                c->runs[side].sample_weight * fabs(c->self[side][i]);
+                (c->runs[side].sample_weights ? c->runs[side].sample_weights[i]
+                                              : c->runs[side].sample_weight) *
+                fabs(c->self[side][i]);
         if (over == CN_OVER_CALLS) {
             set_variances(c, (enum cn_side)side);
             set_corrections(c, (enum cn_side)side);

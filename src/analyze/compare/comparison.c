@@ -1,5 +1,6 @@
 #include "analyze/compare/comparison.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,16 @@ void cn_comparison_init(struct cn_comparison *c)
     *c = (struct cn_comparison){.first_top = CN_NONE, .has_calls = true};
 }
 
+/* The errors of both add up. */
+static void join_weights(struct cn_compared_run *run, uint32_t from, uint32_t into)
+{
+    double a = fabs(run->self[from]), b = fabs(run->self[into]);
+
+    if (a + b > 0)
+        run->sample_weights[into] =
+            (run->sample_weights[from] * a + run->sample_weights[into] * b) / (a + b);
+}
+
 /* The values of a merged node belong to the one it was merged into. */
 static void move_values(struct cn_comparison *c, uint32_t from, uint32_t into,
                         bool counts)
@@ -68,6 +79,8 @@ static void move_values(struct cn_comparison *c, uint32_t from, uint32_t into,
     for (size_t i = 0; i < c->run_count; i++) {
         struct cn_compared_run *run = &c->runs[i];
 
+        if (run->sample_weights)
+            join_weights(run, from, into);
         run->self[into] += run->self[from];
         run->self[from] = 0;
         if (run->calls && counts)
@@ -202,6 +215,8 @@ static void extend_runs(struct cn_comparison *c)
         extend(&run->self, run->count, c->node_count);
         if (run->calls)
             extend(&run->calls, run->count, c->node_count);
+        if (run->sample_weights)
+            extend(&run->sample_weights, run->count, c->node_count);
         run->count = c->node_count;
     }
 }
@@ -287,6 +302,7 @@ void cn_comparison_done(struct cn_comparison *c)
     for (size_t i = 0; i < c->run_count; i++) {
         free(c->runs[i].self);
         free(c->runs[i].calls);
+        free(c->runs[i].sample_weights);
         free(c->runs[i].durations);
     }
     for (int side = 0; side < CN_SIDES; side++) {

@@ -72,6 +72,7 @@ struct cn_compared_run {
     size_t duration_count;
     struct cn_hook_cost recorder; /* its cost that was subtracted; 0: none */
     double sample_weight;         /* cost of one sample; 0: it has no samples */
+    double *sample_weights;       /* by node, where they differ; NULL: they do not */
 };
 
 /* Costs are divided by the calls of a context, by threads, seconds or request traces; or side A becomes what

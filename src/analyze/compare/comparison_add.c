@@ -97,9 +97,10 @@ static bool adds_up(const struct cn_formula *formula)
 }
 
 /* The columns of a run: total and self costs of the metric, and calls where the database has
- * them. */
+ * them. Of sampled allocations, what their samples stand for. */
 struct compared_columns {
-    size_t total, self, calls; /* SIZE_MAX: none */
+    size_t total, self, calls;                     /* SIZE_MAX: none */
+    size_t sampled, allocations, allocation_costs; /* SIZE_MAX: none */
 };
 
 static size_t add_column(struct cn_costs *costs, const char *metric,
@@ -108,6 +109,35 @@ static size_t add_column(struct cn_costs *costs, const char *metric,
     struct cn_cost_request request = {.metric = metric, .side = side, .profile = CN_NONE};
 
     return cn_costs_add(costs, &request, err) ? costs->column_count - 1 : SIZE_MAX;
+}
+
+/* What an estimate of memory is made of: its error is that of values like it. */
+static enum cn_heap_metric estimated_as(enum cn_heap_metric metric)
+{
+    if (cn_heap_metric_is_count(metric))
+        return CN_HEAP_CALLS;
+    return metric == CN_HEAP_LIFETIME ? metric : CN_HEAP_BYTES;
+}
+
+static size_t add_heap_column(struct cn_costs *costs, enum cn_heap_metric metric)
+{
+    const char *name = cn_heap_metric_name(metric);
+    struct cn_error ignored;
+    size_t at = add_column(costs, name, CN_SELF, &ignored);
+
+    return at != SIZE_MAX && strcmp(costs->columns[at].metric, name) == 0 ? at : SIZE_MAX;
+}
+
+static void add_heap_columns(struct cn_costs *costs, struct compared_columns *out)
+{
+    enum cn_heap_metric metric = cn_heap_metric_find(costs->columns[0].metric);
+
+    out->sampled = out->allocations = out->allocation_costs = SIZE_MAX;
+    if (metric == CN_HEAP_METRIC_COUNT)
+        return;
+    out->allocations = add_heap_column(costs, CN_HEAP_CALLS);
+    out->allocation_costs = add_heap_column(costs, estimated_as(metric));
+    out->sampled = add_heap_column(costs, CN_HEAP_SAMPLES);
 }
 
 /* Both sides need the metric: that of the first one, if none was chosen. */
@@ -157,6 +187,7 @@ static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
     if (out->calls == SIZE_MAX ||
         strcmp(costs->columns[out->calls].metric, CN_CALLS_NAME) != 0)
         c->has_calls = false;
+    add_heap_columns(costs, out);
     return cn_costs_ready(costs, err);
 }
 
@@ -200,6 +231,17 @@ static void correct_self(const struct cn_comparison *c, struct cn_compared_run *
     free(rest);
 }
 
+/* What a sample of a node stands for, as far as chance decides: of blocks that are nearly certain to
+ * be sampled, next to nothing. NAN: it has no samples. */
+static double weight_of(const struct compared_columns *columns, const double *values)
+{
+    double samples = values[columns->sampled], calls = values[columns->allocations];
+
+    if (!(samples > 0) || !(calls > 0))
+        return NAN;
+    return values[columns->allocation_costs] / samples * fmax(1 - samples / calls, 0);
+}
+
 /* The values of all nodes; false if there are none. */
 static bool take_values(const struct cn_comparison *c, const struct cn_costs *costs,
                         const struct compared_columns *columns,
@@ -211,6 +253,9 @@ static bool take_values(const struct cn_comparison *c, const struct cn_costs *co
 
     if (columns->total != SIZE_MAX)
         total = cn_alloc(run->count, sizeof(*total));
+    if (columns->sampled != SIZE_MAX && columns->allocations != SIZE_MAX &&
+        columns->allocation_costs != SIZE_MAX)
+        run->sample_weights = cn_alloc(run->count, sizeof(*run->sample_weights));
     for (size_t i = 0; i < run->count; i++) {
         cn_cost_rows_values(costs, rows, i, values);
         if (columns->self != SIZE_MAX)
@@ -219,6 +264,8 @@ static bool take_values(const struct cn_comparison *c, const struct cn_costs *co
             total[i] = finite_or_0(values[columns->total]);
         if (run->calls)
             run->calls[i] = finite_or_0(values[columns->calls]);
+        if (run->sample_weights)
+            run->sample_weights[i] = weight_of(columns, values);
     }
     if (total)
         correct_self(c, run, total);
@@ -384,21 +431,23 @@ static double find_divisor(double a, double b, double rounding)
     return a;
 }
 
-/* Allocations that were sampled say so; where they are all recorded, no value is an estimate. */
-static bool find_heap_weight(const struct cn_costs *costs, enum cn_heap_metric metric,
-                             double *weight, struct cn_error *err)
+/* Allocations that were sampled say so; where they are all recorded, no value is an estimate. Nodes
+ * without samples of their own, which freed blocks of others, have the weight of all. */
+static bool find_heap_weights(struct cn_compared_run *run, const struct cn_costs *costs,
+                              enum cn_heap_metric metric, struct cn_error *err)
 {
-    enum cn_heap_metric of = cn_heap_metric_is_count(metric) ? CN_HEAP_CALLS
-                             : metric == CN_HEAP_LIFETIME    ? metric
-                                                             : CN_HEAP_BYTES;
+    enum cn_heap_metric of = estimated_as(metric);
     double all = 0, samples = 0;
 
-    *weight = 0;
+    run->sample_weight = 0;
     if (!cn_costs_total(costs, cn_heap_metric_name(of), &all, err) ||
         !cn_costs_total(costs, cn_heap_metric_name(CN_HEAP_SAMPLES), &samples, err))
         return false;
     if (samples > 0)
-        *weight = all / samples;
+        run->sample_weight = all / samples;
+    for (size_t i = 0; run->sample_weights && i < run->count; i++)
+        if (isnan(run->sample_weights[i]))
+            run->sample_weights[i] = run->sample_weight;
     return true;
 }
 
@@ -412,7 +461,7 @@ static bool find_weight(struct cn_compared_run *run, const struct cn_costs *cost
     double least = INFINITY, weight = 0;
 
     if (heap < CN_HEAP_METRIC_COUNT)
-        return find_heap_weight(costs, heap, &run->sample_weight, err);
+        return find_heap_weights(run, costs, heap, err);
     run->sample_weight = 1;
     if (strcmp(metric, "samples") == 0)
         return true;
@@ -563,6 +612,7 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
     if (!ok) {
         free(made.self);
         free(made.calls);
+        free(made.sample_weights);
         free(made.durations);
         return false;
     }

@@ -8,6 +8,8 @@ void cn_comparison_scale(struct cn_comparison *c, size_t run, double factor)
     assert(run < c->run_count && !c->order);
     for (size_t i = 0; i < c->runs[run].count; i++)
         c->runs[run].self[i] *= factor;
+    for (size_t i = 0; c->runs[run].sample_weights && i < c->runs[run].count; i++)
+        c->runs[run].sample_weights[i] *= factor;
     c->runs[run].sample_weight *= factor;
 }
 
