@@ -9,6 +9,7 @@ import { DropPage } from "./engine/drop_page";
 import { StopButton } from "./engine/stop_button";
 import { FlamePage } from "./flame/flame_page";
 import { Frame, usePaper, type Views } from "./frame";
+import { Card } from "./overview/card";
 import { OverviewPage } from "./overview/overview_page";
 import { hasEngine, startEngine } from "./shared/api";
 import { Choices } from "./shared/choices";
@@ -97,16 +98,31 @@ function App() {
 
 function NoSource(props: { sources: Source[] }) {
   return (
-    <main class="status">
-      <p>The address names a source that is not open. Open:</p>
-      <ul>
-        {props.sources.map((source) => (
-          <li key={source.id}>
-            <a href={printState({ s: String(source.id) })}>{source.name}</a>
-          </li>
-        ))}
-      </ul>
-    </main>
+    <Frame
+      name="not open"
+      header={<span class="space" />}
+      help={undefined}
+      view=""
+      views={[]}
+      path={null}
+      sources={props.sources}
+    >
+      <main>
+        <div class="scroll compare-offers">
+          <h1>The address names a source that is not open</h1>
+          <Card title="Open are">
+            <ul class="offer-list">
+              {props.sources.map((source) => (
+                <li key={source.id}>
+                  <a href={printState({ s: String(source.id) })}>{source.name}</a>{" "}
+                  <small>{source.path}</small>
+                </li>
+              ))}
+            </ul>
+          </Card>
+        </div>
+      </main>
+    </Frame>
   );
 }
 

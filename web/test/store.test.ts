@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clockMarks } from "../src/store/clock_axis";
 import { durationScale, rectangleQuery, roundDurations } from "../src/store/durations_model";
-import { heatOf } from "../src/store/heat_map";
+import { heatOf, nextCell } from "../src/store/heat_map";
 import { toCsv } from "../src/store/hits_csv";
 import { linePath } from "../src/store/latencies";
 import {
@@ -483,4 +483,16 @@ test("one trace among many is still seen in a heat map", () => {
 test("an operation has a service and a method, which may have colons", () => {
   assert.deepEqual(splitOperation("a: b: c"), { service: "a", method: "b: c" });
   assert.deepEqual(splitOperation("std::sort"), { service: "", method: "std::sort" });
+});
+
+test("arrows move through the cells of a heat map", () => {
+  const cell = (step: number, row: number, count: number) => ({ step, row, count, errors: 0 });
+  const cells = [cell(0, 0, 3), cell(2, 0, 9), cell(1, 3, 1), cell(2, 5, 1)];
+  const at = (index: number) => cells[index] ?? null;
+  assert.equal(nextCell(cells, null, [1, 0]), at(1), "the cell of most traces is the first");
+  assert.equal(nextCell(cells, at(0), [1, 0]), at(1), "far in the same row before near in another");
+  assert.equal(nextCell(cells, at(1), [0, 1]), at(3));
+  assert.equal(nextCell(cells, at(3), [0, -1]), at(1));
+  assert.equal(nextCell(cells, at(1), [1, 0]), at(1), "nothing is to the right");
+  assert.equal(nextCell([], null, [1, 0]), null);
 });

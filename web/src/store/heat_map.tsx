@@ -24,6 +24,8 @@ const FAINTEST = 0.12; // share of the colour of a cell with one trace
 export const heatOf = (count: number, most: number): number =>
   count <= 0 ? 0 : FAINTEST + (1 - FAINTEST) * (most > 1 ? Math.log(count) / Math.log(most) : 1);
 
+const SIDEWAYS = 4; // times as far as a step in the direction of an arrow
+
 interface Cell {
   step: number;
   row: number; // from the lowest
@@ -104,6 +106,15 @@ export function HeatMap(props: { path: string; state: State }) {
         { x: (cell.step + 1) / steps, y: 1 - (cell.row + 1) / rows },
       ),
     );
+  const onKeyDown = (event: KeyboardEvent) => {
+    const direction = DIRECTIONS[event.key];
+    if (direction) setAt(nextCell(cells, at, direction));
+    else if (event.key === "Enter" && at) choose(at);
+    else if (event.key === "Escape" && at) setAt(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
     <figure class="scatter">
       <figcaption class="heat-head">
@@ -127,8 +138,9 @@ export function HeatMap(props: { path: string; state: State }) {
         <Brush
           query={query}
           scale={scale}
-          label={`durations of ${countOf(value.count, "trace")} over time; drag to select`}
+          label={`durations of ${countOf(value.count, "trace")} over time; drag to select, or arrows and Enter`}
           isPointing={at !== null}
+          onKeyDown={onKeyDown}
           onMove={(spot) => setAt(spot && cellAt(spot))}
           onClick={(spot) => {
             const cell = cellAt(spot);
@@ -149,6 +161,36 @@ export function HeatMap(props: { path: string; state: State }) {
         </Brush>
       </PlotFrame>
     </figure>
+  );
+}
+
+const DIRECTIONS: Record<string, [step: number, row: number]> = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+};
+
+// The nearest cell in a direction, else the same one; at first that of most traces.
+export function nextCell(
+  cells: Cell[],
+  from: Cell | null,
+  [step, row]: [step: number, row: number],
+): Cell | null {
+  const best = (list: Cell[], cost: (cell: Cell) => number): Cell | null =>
+    list.reduce<Cell | null>(
+      (found, cell) => (found && cost(found) <= cost(cell) ? found : cell),
+      null,
+    );
+  if (!from) return best(cells, ({ count }) => -count);
+  const along = (cell: Cell) => (cell.step - from.step) * step + (cell.row - from.row) * row;
+  const aside = (cell: Cell) =>
+    Math.abs((cell.step - from.step) * row) + Math.abs((cell.row - from.row) * step);
+  return (
+    best(
+      cells.filter((cell) => along(cell) > 0),
+      (cell) => along(cell) + SIDEWAYS * aside(cell),
+    ) ?? from
   );
 }
 

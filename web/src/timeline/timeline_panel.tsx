@@ -321,7 +321,7 @@ export function TimelinePanel(props: Props) {
   const { cursor, marks, selection } = props;
   const stack = useStack(props.path, cursor, props.lens);
   return (
-    <aside class="panel" aria-live="polite" aria-label="details">
+    <aside class="panel" tabIndex={0} aria-live="polite" aria-label="details">
       {selection ? (
         <Selected {...props} selection={selection} />
       ) : (
