@@ -82,6 +82,20 @@ CN_FRAME_INLINE bool cn_frame_walk_search(struct cn_frame_walk *w,
            cn_frame_walk_u64(w, &w->interpreter, w->interpreter + t->interpreter_next);
 }
 
+/* Is it in the list of its interpreter? One that was freed may still name its thread. */
+CN_FRAME_INLINE bool cn_frame_walk_is_listed(struct cn_frame_walk *w,
+                                             const struct cn_frame_table *t,
+                                             uint64_t state)
+{
+    uint64_t before = 0, at = w->interpreter + t->interpreter_threads, listed = 0;
+
+    if (!cn_frame_walk_u64(w, &before, state + t->thread_previous))
+        return false;
+    if (before != 0)
+        at = before + t->thread_next;
+    return cn_frame_walk_u64(w, &listed, at) && listed == state;
+}
+
 /* Begin to search lists, at the state that was found the last time if there is one interpreter.
  * `is_over` if that is still the one. */
 CN_FRAME_INLINE bool cn_frame_walk_begin_search(struct cn_frame_walk *w,
@@ -96,7 +110,8 @@ CN_FRAME_INLINE bool cn_frame_walk_begin_search(struct cn_frame_walk *w,
         !cn_frame_walk_u64(w, &next, w->interpreter + t->interpreter_next))
         return false;
     w->is_single = next == 0;
-    *is_over = w->is_single && known != 0 && cn_frame_walk_is_thread(w, t, known);
+    *is_over = w->is_single && known != 0 && cn_frame_walk_is_thread(w, t, known) &&
+               cn_frame_walk_is_listed(w, t, known);
     if (*is_over) {
         w->states[0] = known;
         w->state_count = 1;

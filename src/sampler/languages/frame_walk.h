@@ -107,7 +107,7 @@ struct cn_frame_table {
     uint32_t root_kind, order;
     /* In lists: interpreters, the threads of each, and how a thread is recognised. */
     uint32_t interpreter_next, interpreter_threads;
-    uint32_t thread_next, thread_interpreter;
+    uint32_t thread_next, thread_previous, thread_interpreter;
     uint32_t thread_id,
         tid_off; /* tid_off 0: the number is there, not behind a pointer */
     /* From the state to the innermost frame or array. */

@@ -112,6 +112,7 @@ static bool make_table(struct cn_python *p)
         .interpreter_next = l->interpreter_next,
         .interpreter_threads = l->interpreter_threads,
         .thread_next = l->thread_next,
+        .thread_previous = l->thread_next - 8, /* in all versions */
         .thread_interpreter = l->thread_interpreter,
         .thread_id = l->thread_native_id > 0 ? l->thread_native_id : l->thread_id,
         .tid_off = l->thread_native_id > 0 ? 0 : tid_off(),

@@ -215,6 +215,25 @@ static void believes_no_task_without_a_coroutine(void **state)
     assert_false(cn_python_tasks_match(words, 0, &task));
 }
 
+/* As a thread of C that calls Python again and again: its state was freed, and has its number still. */
+static void finds_a_thread_that_has_another_state(void **state)
+{
+    enum { INTERPRETER = 0x4000, THREAD = 0x1200, OTHER = 0x5600, LEN = 0x200 };
+    struct reading *r = reading_new(0x30b);
+    const struct cn_python_layout *l = cn_python_layout_find(0x30b);
+    uint8_t *bytes = (uint8_t *)r->image.chars;
+
+    (void)state;
+    walk(r);
+    assert_int_equal(r->count, 3);
+    memcpy(bytes + OTHER, bytes + THREAD, LEN);
+    cn_u64_put(bytes + INTERPRETER + l->interpreter_threads, CN_IMAGE_BASE + OTHER);
+    cn_u64_put(bytes + THREAD + l->thread_frame, 0);
+    walk(r);
+    assert_int_equal(r->count, 3);
+    reading_free(r);
+}
+
 static void leaves_a_call_that_begins_without_frames(void **state)
 {
     struct reading *r = reading_new(0x30b);
@@ -423,6 +442,7 @@ int main(void)
         cmocka_unit_test(names_tasks_as_they_were_at_the_sample),
         cmocka_unit_test(believes_no_task_without_its_coroutine),
         cmocka_unit_test(believes_no_task_without_a_coroutine),
+        cmocka_unit_test(finds_a_thread_that_has_another_state),
         cmocka_unit_test(leaves_a_call_that_begins_without_frames),
         cmocka_unit_test(changes_nothing_where_stack_and_frames_contradict),
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
