@@ -25,6 +25,7 @@ enum cn_entry cn_perf_entry_of(const char *name)
                                           "secondary_startup_64",
                                           "secondary_startup_64_no_verify",
                                           "rest_init",
+                                          "make_fcontext",
                                           "common_startup_64",
                                           "__secondary_switched"};
 
