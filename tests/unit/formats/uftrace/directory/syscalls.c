@@ -195,10 +195,38 @@ static void damage_costs_only_what_follows(void **state)
     free(copy);
 }
 
+static void a_mapped_module_of_that_name_has_its_own_functions(void **state)
+{
+    static const char tasks[] =
+        "SESS timestamp=0.000000001 pid=100 sid=0123456789abcdef exename=\"/p\"\n"
+        "TASK timestamp=0.000000002 tid=100 pid=100\n"
+        "DLOP timestamp=0.000000003 tid=100 sid=0123456789abcdef base=0 "
+        "libname=\"[kernel.kallsyms]\"\n";
+    static const char symbols[] = "0000000000001000 T own\n0000000000002000 T other\n";
+    struct cn_recording *rec;
+    struct cn_text text = {0};
+
+    (void)state;
+    write_recording();
+    cn_scratch_write("d/task.txt", tasks, sizeof(tasks) - 1);
+    cn_scratch_write("d/[kernel.kallsyms].sym", symbols, sizeof(symbols) - 1);
+    write_calls();
+    rec = open_it();
+    print_calls(rec, &text);
+    assert_memory_equal(text.chars, "1000 0 own\n1010 1 read\n1010 2 /home/notes\n",
+                        strlen("1000 0 own\n1010 1 read\n1010 2 /home/notes\n"));
+    for (uint32_t i = 0; i < rec->module_count; i++)
+        if (rec->modules[i].function_count > 0)
+            assert_int_equal(rec->functions[rec->modules[i].first_function].module, i);
+    cn_text_done(&text);
+    cn_recording_close(rec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(calls_are_functions_that_contain_their_files),
+        CN_SCRATCH_TEST(a_mapped_module_of_that_name_has_its_own_functions),
         CN_SCRATCH_TEST(damage_costs_only_what_follows),
     };
 
