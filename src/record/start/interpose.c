@@ -3,14 +3,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <ucontext.h>
 #include <unwind.h>
@@ -19,6 +17,7 @@
 #include "record/calls/pmu.h"
 #include "record/code/loader.h"
 #include "record/process.h"
+#include "record/sandbox.h"
 #include "record/state/memory.h"
 #include "record/state/returns.h"
 #include "record/state/thread.h"
@@ -231,26 +230,18 @@ static void expect_context(const ucontext_t *context)
 
 /* Stop recording in this process before the kernel forbids system calls, or reading the
  * counter: a violation would end the program. */
-static void stop_before(uint64_t option, uint64_t value)
+static void stop_before(uint64_t number, uint64_t first, uint64_t second)
 {
-    if (option != PR_SET_SECCOMP && !(option == PR_SET_TSC && value == PR_TSC_SIGSEGV))
+    bool hides_counter =
+        number == SYS_prctl && first == PR_SET_TSC && second == PR_TSC_SIGSEGV;
+
+    if (!hides_counter && !cn_rec_restricts(number, first))
         return;
     if (!cn_rec_process.shared || atomic_exchange(&cn_rec_is_sandboxed, true))
         return;
     atomic_fetch_add(&cn_rec_process.shared->sandboxed_count, 1);
     if (cn_rec_self)
         cn_rec_thread_stop(cn_rec_self);
-}
-
-/* For calls before the set-up: the loader may not be ready. */
-static long syscall_early(long number, long a, long b, long c, long d, long e, long f)
-{
-    long result = cn_rec_raw_syscall6(number, a, b, c, d, e, f);
-
-    if (result >= 0 || result < -4095)
-        return result;
-    errno = (int)-result;
-    return -1;
 }
 
 uintptr_t cn_rec_forward_begin(uintptr_t sp, uint32_t number, const uint64_t *arguments)
@@ -262,13 +253,11 @@ uintptr_t cn_rec_forward_begin(uintptr_t sp, uint32_t number, const uint64_t *ar
     else if (number == MAKECONTEXT)
         expect_context((const ucontext_t *)arguments[0]);
     else if (number == PRCTL)
-        stop_before(arguments[0], arguments[1]);
-    else if (arguments[0] == SYS_prctl)
-        stop_before(arguments[1], arguments[2]);
-    else if (arguments[0] == SYS_seccomp && arguments[1] <= SECCOMP_SET_MODE_FILTER)
-        stop_before(PR_SET_SECCOMP, 0);
+        stop_before(SYS_prctl, arguments[0], arguments[1]);
+    else
+        stop_before(arguments[0], arguments[1], arguments[2]);
     if (!real.forwards[number] && number == SYSCALL)
-        return (uintptr_t)syscall_early;
+        return (uintptr_t)cn_rec_early_syscall; /* the loader may not be ready */
     if (!real.forwards[number])
         find(forward_names[number], &real.forwards[number]);
     return real.forwards[number];

@@ -5,14 +5,9 @@
  * taking a note of their arguments.
  */
 #include <dlfcn.h>
-#include <errno.h>
-#include <linux/seccomp.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "record/sandbox.h"
 #include "sampler/inside/slot.h"
 
 enum { PRCTL, SYSCALL, COUNT };
@@ -22,43 +17,9 @@ _Atomic bool cn_inside_is_sandboxed;
 static uintptr_t originals[COUNT]; /* 0: the loader was not ready yet */
 
 /* The kernel takes its arguments as they are: the function of the C library is not found yet. */
-static long early(long number, long a, long b, long c, long d, long e, long f)
-{
-    long result;
-
-#if defined(__x86_64__)
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-#else
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-
-    __asm__ volatile("svc 0"
-                     : "+r"(x0)
-                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                     : "memory");
-    result = x0;
-#endif
-    if (result >= 0 || result < -4095)
-        return result;
-    errno = (int)-result;
-    return -1;
-}
-
 static long early_prctl(long option, long a, long b, long c, long d)
 {
-    return early(SYS_prctl, option, a, b, c, d, 0);
+    return cn_rec_early_syscall(SYS_prctl, option, a, b, c, d, 0);
 }
 
 static uintptr_t forward(long first, long second, unsigned which)
@@ -67,16 +28,15 @@ static uintptr_t forward(long first, long second, unsigned which)
 /* What to jump to. */
 static uintptr_t forward(long first, long second, unsigned which)
 {
-    bool is_prctl = which == PRCTL || first == SYS_prctl;
-    long option = which == PRCTL ? first : second;
-    bool is_filter = first == SYS_seccomp && second <= SECCOMP_SET_MODE_FILTER;
+    long number = which == PRCTL ? SYS_prctl : first;
+    long argument = which == PRCTL ? first : second;
 
-    if ((is_prctl ? option == PR_SET_SECCOMP : is_filter) && cn_inside &&
+    if (cn_rec_restricts((uint64_t)number, (uint64_t)argument) && cn_inside &&
         !atomic_exchange(&cn_inside_is_sandboxed, true))
         cn_inside_sandboxed();
     if (originals[which])
         return originals[which];
-    return which == PRCTL ? (uintptr_t)early_prctl : (uintptr_t)early;
+    return which == PRCTL ? (uintptr_t)early_prctl : (uintptr_t)cn_rec_early_syscall;
 }
 
 void cn_inside_find_calls(void)
