@@ -65,12 +65,6 @@ void cn_columns_range(const struct cn_columns *columns, enum cn_store_field fiel
     }
 }
 
-static uint64_t groups_len(uint32_t row_count)
-{
-    return ((uint64_t)row_count + CN_COLUMN_GROUP_ROWS - 1) / CN_COLUMN_GROUP_ROWS *
-           CN_COLUMN_GROUP_LEN;
-}
-
 static uint64_t bases_len(uint32_t row_count, uint32_t base_len)
 {
     return ((uint64_t)row_count + CN_COLUMN_GROUP_ROWS - 1) / CN_COLUMN_GROUP_ROWS *
@@ -99,7 +93,7 @@ static bool open_codes(const struct cn_columns *columns, struct cn_store_column 
 
 /* What a column has after its head, whose second number is `width`. */
 static bool open_values(const struct cn_columns *columns, struct cn_store_column *column,
-                        struct cn_bytes rest, uint64_t width)
+                        struct cn_bytes rest, uint64_t width, const uint8_t *shared)
 {
     bool has_groups = width & CN_META_HAS_GROUPS, has_bases = width & CN_META_HAS_BASES;
     bool has_slopes = width & CN_META_HAS_SLOPES, has_codes = width & CN_META_HAS_CODES;
@@ -107,14 +101,14 @@ static bool open_values(const struct cn_columns *columns, struct cn_store_column
     uint64_t at = 0, count = row_count, bits;
 
     if (!bits_of_head(width,
-                      CN_META_HAS_GROUPS | CN_META_HAS_BITS | CN_META_HAS_BASES |
-                          CN_META_HAS_CODES | CN_META_HAS_SLOPES,
+                      CN_META_HAS_GROUPS | CN_META_SHARES_GROUPS | CN_META_HAS_BITS |
+                          CN_META_HAS_BASES | CN_META_HAS_CODES | CN_META_HAS_SLOPES,
                       &bits) ||
         has_groups + has_bases + has_codes > 1 || (has_slopes && !has_bases))
         return false;
     column->base_len = has_slopes ? CN_COLUMN_SLOPE_LEN : CN_COLUMN_BASE_LEN;
     if (has_groups)
-        at = groups_len(row_count);
+        at = shared ? 0 : cn_meta_groups_len(row_count);
     else if (has_bases)
         at = bases_len(row_count, column->base_len);
     else if (has_codes && !open_codes(columns, column, rest, &at))
@@ -131,7 +125,7 @@ static bool open_values(const struct cn_columns *columns, struct cn_store_column
                         &column->bytes))
         return false;
     column->values = column->bytes.ptr + at;
-    column->groups = has_groups ? column->bytes.ptr : NULL;
+    column->groups = !has_groups ? NULL : shared ? shared : column->bytes.ptr;
     column->bases = has_bases || has_codes ? column->bytes.ptr : NULL;
     column->value_count = (uint32_t)count;
     column->stride = bits;
@@ -143,12 +137,15 @@ static bool open_values(const struct cn_columns *columns, struct cn_store_column
 static bool open_references(struct cn_columns *columns, struct cn_store_column *column,
                             struct cn_bytes rest, uint64_t width)
 {
-    uint64_t rows = columns->row_count, bits, len, count;
+    uint64_t rows = columns->row_count, values_at = 0, bits, len, count;
     struct cn_bytes count_bytes, exception_rows, exceptions;
 
-    if (!bits_of_head(width, CN_META_HAS_REFERENCES | CN_META_HAS_BITS, &bits))
+    if (!bits_of_head(
+            width, CN_META_HAS_REFERENCES | CN_META_HAS_BITS | CN_META_HAS_CODES, &bits))
         return false;
-    len = bits_len(rows, bits);
+    if (width & CN_META_HAS_CODES && !open_codes(columns, column, rest, &values_at))
+        return false;
+    len = values_at + bits_len(rows, bits);
     if (!cn_bytes_slice(rest, len, sizeof(uint64_t), &count_bytes) ||
         !cn_block_file_check(columns->file, count_bytes, &(struct cn_error){0}))
         return false;
@@ -163,7 +160,8 @@ static bool open_references(struct cn_columns *columns, struct cn_store_column *
                         &column->bytes))
         return false;
     column->lowest = column->highest = 0;
-    column->values = column->bytes.ptr;
+    column->values = column->bytes.ptr + values_at;
+    column->bases = column->codes;
     column->stride = bits;
     column->mask = mask_of(bits);
     column->row_count = columns->row_count;
@@ -305,14 +303,31 @@ void cn_store_column_read_bits(const struct cn_store_column *column, uint32_t fi
     }
 }
 
+/* The groups of the field before a column that shares them; NULL if it does not. */
+static bool find_shared(const struct cn_columns *columns, unsigned i, uint64_t width,
+                        const uint8_t **out, struct cn_error *err)
+{
+    if (!(width & CN_META_SHARES_GROUPS))
+        return true;
+    if (i == 0 || !(width & CN_META_HAS_GROUPS) || !columns->fields[i - 1].groups)
+        return cn_fail(err, CN_ERR_FORMAT, "column %s shares groups that are not there",
+                       cn_store_row_fields[i].name);
+    *out = columns->fields[i - 1].groups;
+    return true;
+}
+
 /* A column whose values are in the chunks of `data`. Those chunks are numbered by the column data_off. */
 static bool open_in_chunks(struct cn_columns *columns, unsigned i,
                            const struct cn_file *data, struct cn_error *err)
 {
     struct cn_store_column *column = &columns->fields[i];
     bool has_groups = column->in_chunks & CN_META_HAS_GROUPS;
-    uint64_t at = has_groups ? groups_len(columns->row_count) : 0;
+    const uint8_t *shared = NULL;
     struct cn_bytes section = column->bytes;
+
+    if (!find_shared(columns, i, column->in_chunks, &shared, err))
+        return false;
+    uint64_t at = has_groups && !shared ? cn_meta_groups_len(columns->row_count) : 0;
 
     if (at + CN_META_PAD_LEN > section.len - CN_META_HEAD_LEN ||
         !cn_chunk_values_open(&column->chunks, columns->file, data,
@@ -321,7 +336,9 @@ static bool open_in_chunks(struct cn_columns *columns, unsigned i,
                               err))
         return cn_fail(err, CN_ERR_FORMAT, "column %s has no sound reference to chunks",
                        cn_store_row_fields[i].name);
-    column->groups = has_groups ? section.ptr + CN_META_HEAD_LEN : NULL;
+    column->groups = !has_groups ? NULL
+                     : shared    ? shared
+                                 : section.ptr + CN_META_HEAD_LEN;
     column->value_count = columns->row_count;
     column->is_indirect = true;
     return true;
@@ -342,6 +359,7 @@ static bool open_same(struct cn_columns *columns, unsigned i, unsigned other,
 static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *err)
 {
     struct cn_bytes section, head, rest;
+    const uint8_t *shared = NULL;
 
     if (!cn_block_file_section(columns->file, i + 1, &section, err))
         return false;
@@ -357,7 +375,8 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
     };
     if ((width & ~(uint64_t)UINT8_MAX) == CN_META_IS_SAME)
         return open_same(columns, i, (unsigned)(width & UINT8_MAX), err);
-    if ((width & ~(uint64_t)CN_META_HAS_GROUPS) == CN_META_IN_CHUNKS) {
+    if ((width & ~(uint64_t)(CN_META_HAS_GROUPS | CN_META_SHARES_GROUPS)) ==
+        CN_META_IN_CHUNKS) {
         columns->fields[i].bytes = section;
         columns->fields[i].in_chunks = (unsigned)width;
         return true;
@@ -372,9 +391,11 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
                                       err)
                    : cn_fail(err, CN_ERR_FORMAT, "column %s has numbered rows",
                              cn_store_row_fields[i].name);
+    if (!find_shared(columns, i, width, &shared, err))
+        return false;
     if (!(i == CN_STORE_FIELD_parent_id && width & CN_META_HAS_REFERENCES
               ? open_references(columns, &columns->fields[i], rest, width)
-              : open_values(columns, &columns->fields[i], rest, width)))
+              : open_values(columns, &columns->fields[i], rest, width, shared)))
         return cn_fail(err, CN_ERR_FORMAT,
                        "column %s is too short for %" PRIu32 " values of width %" PRIu64,
                        cn_store_row_fields[i].name, columns->row_count, width);
@@ -461,8 +482,13 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
 static bool check_column(const struct cn_columns *columns,
                          const struct cn_store_column *column, struct cn_error *err)
 {
+    struct cn_bytes groups = {
+        column->groups,
+        column->groups ? (size_t)cn_meta_groups_len(columns->row_count) : 0};
+
     return !columns->file ||
            (cn_block_file_check(columns->file, column->bytes, err) &&
+            cn_block_file_check(columns->file, groups, err) &&
             (!column->runs ||
              cn_block_file_check(columns->file, column->run_bytes, err)) &&
             (!column->chunks || cn_chunk_values_check_all(column->chunks, err)));
@@ -525,12 +551,10 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
     if (column->runs)
         return cn_numbered_check(column, columns->file, row, err);
     if (column->groups) {
-        if (!cn_bytes_slice(column->bytes,
-                            (uint64_t)(column->groups - column->bytes.ptr) +
-                                (uint64_t)(row / CN_COLUMN_GROUP_ROWS) *
-                                    CN_COLUMN_GROUP_LEN,
-                            CN_COLUMN_GROUP_LEN, &value) ||
-            !cn_block_file_check(columns->file, value, err))
+        value = (struct cn_bytes){column->groups + (size_t)(row / CN_COLUMN_GROUP_ROWS) *
+                                                       CN_COLUMN_GROUP_LEN,
+                                  CN_COLUMN_GROUP_LEN};
+        if (!cn_block_file_check(columns->file, value, err))
             return false;
         i = cn_store_column_index(column, row);
     }

@@ -29,6 +29,9 @@
  *   32768 + a number of a field instead: the column is the same as that of the field
  *   4096 instead, plus 256 if it has groups: the values of the column are in the chunks of traces.dat
  *   (store/index/chunk_values.h)
+ *   131072 is added to the 256 of a column whose values are new in the same rows as those of the field before it:
+ *   it has the groups of that
+ *   8192 is added to the 512 of parents likewise
  *   65536 instead: rows are spans by their number in the chunk (store/index/numbered.h); also in version 4
  * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
  * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "store/index/columns.h"
+
 enum {
     CN_META_HEAD_LEN = 24,
     CN_META_PAD_LEN = 8,
@@ -25,6 +27,7 @@ enum {
     CN_META_HAS_SLOPES = 16384,
     CN_META_IS_SAME = 32768,
     CN_META_IS_NUMBERED = 65536,
+    CN_META_SHARES_GROUPS = 131072,
     CN_META_WORD_BITS = 64,
     /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
     CN_META_BITS_MAX = 57,
@@ -41,6 +44,12 @@ static inline uint64_t cn_meta_slot_count(uint32_t row_count)
 static inline uint64_t cn_meta_first_slot(uint64_t id_low, uint64_t slot_count)
 {
     return (id_low * UINT64_C(0x9e3779b97f4a7c15) >> 32) * slot_count >> 32;
+}
+
+static inline uint64_t cn_meta_groups_len(uint32_t row_count)
+{
+    return ((uint64_t)row_count + CN_COLUMN_GROUP_ROWS - 1) / CN_COLUMN_GROUP_ROWS *
+           CN_COLUMN_GROUP_LEN;
 }
 
 static inline uint64_t cn_meta_exception_rows_len(uint64_t count)

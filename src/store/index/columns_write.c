@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "model/contexts/context.h"
+#include "store/index/bit_writer.h"
 #include "store/index/chunk_values_write.h"
 #include "store/index/columns_layout.h"
 #include "store/index/numbered.h"
@@ -30,57 +31,19 @@ static unsigned bits_for(uint64_t range)
     return bits > CN_META_BITS_MAX ? CN_META_WORD_BITS : bits;
 }
 
-/* Numbers of the same number of bits, written one after the other. */
-struct bit_writer {
-    struct cn_block_writer *out;
-    uint64_t waiting;
-    unsigned bits, used;
-};
-
-static bool add_bits(struct bit_writer *writer, uint64_t value, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    writer->waiting |= value << writer->used;
-    if (writer->used + writer->bits < CN_META_WORD_BITS) {
-        writer->used += writer->bits;
-        return true;
-    }
-    cn_u64_put(bytes, writer->waiting);
-    writer->waiting = writer->used == 0 ? 0 : value >> (CN_META_WORD_BITS - writer->used);
-    writer->used = writer->used + writer->bits - CN_META_WORD_BITS;
-    return cn_block_writer_add(writer->out, bytes, sizeof(bytes), err);
-}
-
-/* The last bytes. */
-static bool end_bits(struct bit_writer *writer, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    cn_u64_put(bytes, writer->waiting);
-    return cn_block_writer_add(writer->out, bytes, (writer->used + 7) / 8, err);
-}
-
-static bool add_u64(struct cn_block_writer *writer, uint64_t value, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    cn_u64_put(bytes, value);
-    return cn_block_writer_add(writer, bytes, sizeof(bytes), err);
-}
-
 static bool put_slot_bits(struct cn_block_writer *writer, const uint8_t *slots,
                           uint64_t slot_count, uint32_t row_count, struct cn_error *err)
 {
-    struct bit_writer bits = {.out = writer, .bits = bits_for(row_count | 1)};
+    struct cn_bit_writer bits = {.out = writer, .bits = bits_for(row_count | 1)};
 
     if (!cn_block_writer_section(writer, CN_META_SECTION_START_BITS_ID, err) ||
-        !add_u64(writer, slot_count, err) || !add_u64(writer, bits.bits, err))
+        !cn_block_writer_add_u64(writer, slot_count, err) ||
+        !cn_block_writer_add_u64(writer, bits.bits, err))
         return false;
     for (uint64_t i = 0; i < slot_count; i++)
-        if (!add_bits(&bits, cn_u32_get(slots + i * CN_META_SLOT_LEN), err))
+        if (!cn_bit_writer_add(&bits, cn_u32_get(slots + i * CN_META_SLOT_LEN), err))
             return false;
-    return end_bits(&bits, err) && add_u64(writer, 0, err);
+    return cn_bit_writer_end(&bits, err) && cn_block_writer_add_u64(writer, 0, err);
 }
 
 static bool write_slots(struct cn_block_writer *writer, const struct cn_columns *columns,
@@ -118,6 +81,7 @@ struct column_shape {
     uint64_t lowest, highest;
     unsigned bits; /* of each value */
     bool has_groups, has_bases, has_slopes;
+    bool shares_groups;                /* with the field before it */
     uint64_t codes[CN_META_CODES_MAX]; /* ascending */
     size_t code_count;                 /* 0: it has none */
 };
@@ -269,6 +233,26 @@ static struct column_shape shape_of(const struct cn_store_column *column,
     return shape;
 }
 
+/* True if a column is new only in rows in which the one before it is new, which has groups as well; or, `exactly`,
+ * in all of these. */
+static bool shares_groups(const struct column_shape *shape,
+                          const struct cn_store_column *column,
+                          const struct cn_store_column *before, bool exactly,
+                          uint32_t row_count)
+{
+    if (!shape->has_groups || !before ||
+        !shape_of(before, row_count, CN_META_FILE_VERSION).has_groups)
+        return false;
+    for (uint32_t row = 0; row < row_count; row++) {
+        bool is_new = cn_store_column_is_new(column, row);
+        bool was_new = cn_store_column_is_new(before, row);
+
+        if ((is_new && !was_new) || (exactly && was_new && !is_new))
+            return false;
+    }
+    return true;
+}
+
 static bool write_bases(struct cn_block_writer *writer, uint32_t row_count,
                         const struct cn_store_column *column, bool has_slopes,
                         struct cn_error *err)
@@ -291,17 +275,11 @@ static bool write_bases(struct cn_block_writer *writer, uint32_t row_count,
 static bool write_codes(struct cn_block_writer *writer, const struct column_shape *shape,
                         struct cn_error *err)
 {
-    uint8_t bytes[sizeof(uint64_t)];
+    bool ok = cn_block_writer_add_u64(writer, shape->code_count, err);
 
-    cn_u64_put(bytes, shape->code_count);
-    if (!cn_block_writer_add(writer, bytes, sizeof(bytes), err))
-        return false;
-    for (size_t i = 0; i < shape->code_count; i++) {
-        cn_u64_put(bytes, shape->codes[i]);
-        if (!cn_block_writer_add(writer, bytes, sizeof(bytes), err))
-            return false;
-    }
-    return true;
+    for (size_t i = 0; ok && i < shape->code_count; i++)
+        ok = cn_block_writer_add_u64(writer, shape->codes[i], err);
+    return ok;
 }
 
 /* The second number of a head. */
@@ -310,12 +288,26 @@ static uint64_t head_width(unsigned bits, unsigned version)
     return version <= CN_META_FILE_BYTES ? bits / 8 : (uint64_t)CN_META_HAS_BITS + bits;
 }
 
-static bool write_groups(struct cn_block_writer *writer, uint32_t row_count,
-                         const struct cn_store_column *column, struct cn_error *err)
+static uint64_t flags_of_groups(const struct column_shape *shape)
+{
+    return (shape->has_groups ? CN_META_HAS_GROUPS : 0) |
+           (shape->shares_groups ? CN_META_SHARES_GROUPS : 0);
+}
+
+static uint64_t groups_len(const struct column_shape *shape, uint32_t row_count)
+{
+    return shape->has_groups && !shape->shares_groups ? cn_meta_groups_len(row_count) : 0;
+}
+
+static bool write_groups(struct cn_block_writer *writer, const struct column_shape *shape,
+                         uint32_t row_count, const struct cn_store_column *column,
+                         struct cn_error *err)
 {
     uint8_t group[CN_COLUMN_GROUP_LEN];
     uint32_t count = 0;
 
+    if (!shape->has_groups || shape->shares_groups)
+        return true;
     for (uint32_t first = 0; first < row_count; first += CN_COLUMN_GROUP_ROWS) {
         uint64_t bits = 0;
 
@@ -330,31 +322,34 @@ static bool write_groups(struct cn_block_writer *writer, uint32_t row_count,
     return true;
 }
 
+/* `before` is the column whose groups it may share; NULL: none. */
 static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
-                        const struct cn_store_column *column, unsigned version,
+                        const struct cn_store_column *column,
+                        const struct cn_store_column *before, unsigned version,
                         struct cn_error *err)
 {
     struct column_shape shape = shape_of(column, row_count, version);
-    struct bit_writer values = {.out = writer, .bits = shape.bits};
+    struct cn_bit_writer values = {.out = writer, .bits = shape.bits};
     struct column_base base = {.base = shape.lowest};
     uint8_t bytes[CN_META_HEAD_LEN] = {0};
 
+    shape.shares_groups = shares_groups(&shape, column, before, false, row_count);
+    const struct cn_store_column *groups = shape.shares_groups ? before : column;
     cn_u64_put(bytes, shape.lowest);
     cn_u64_put(bytes + sizeof(uint64_t),
-               head_width(shape.bits, version) |
-                   (shape.has_groups ? CN_META_HAS_GROUPS : 0) |
+               head_width(shape.bits, version) | flags_of_groups(&shape) |
                    (shape.has_bases ? CN_META_HAS_BASES : 0) |
                    (shape.has_slopes ? CN_META_HAS_SLOPES : 0) |
                    (shape.code_count > 0 ? CN_META_HAS_CODES : 0));
     cn_u64_put(bytes + 2 * sizeof(uint64_t), shape.highest);
     if (!cn_block_writer_add(writer, bytes, CN_META_HEAD_LEN, err) ||
-        (shape.has_groups && !write_groups(writer, row_count, column, err)) ||
+        !write_groups(writer, &shape, row_count, column, err) ||
         (shape.has_bases &&
          !write_bases(writer, row_count, column, shape.has_slopes, err)) ||
         (shape.code_count > 0 && !write_codes(writer, &shape, err)))
         return false;
     for (uint32_t row = 0; row < row_count; row++) {
-        if (shape.has_groups && !cn_store_column_is_new(column, row))
+        if (shape.has_groups && !cn_store_column_is_new(groups, row))
             continue;
         if (shape.has_bases && row % CN_COLUMN_GROUP_ROWS == 0)
             base = base_at(column, row, row_count, shape.has_slopes);
@@ -363,12 +358,10 @@ static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
             shape.code_count > 0
                 ? codes_to(&shape, value) - 1
                 : value - base.base - (uint64_t)base.slope * (row % CN_COLUMN_GROUP_ROWS);
-        if (!add_bits(&values, value, err))
+        if (!cn_bit_writer_add(&values, value, err))
             return false;
     }
-    cn_u64_put(bytes, 0);
-    return end_bits(&values, err) &&
-           cn_block_writer_add(writer, bytes, CN_META_PAD_LEN, err);
+    return cn_bit_writer_end(&values, err) && cn_block_writer_add_u64(writer, 0, err);
 }
 
 /* Which parents are spans of the segment. */
@@ -425,23 +418,35 @@ static bool write_references(struct cn_block_writer *writer, uint32_t row_count,
                              const struct cn_store_column *parents, unsigned version,
                              struct cn_error *err)
 {
-    unsigned bits = list->highest > UINT8_MAX ? 16 : 8;
+    const struct cn_store_column stored = {
+        .values = (const uint8_t *)list->values,
+        .stride = 8 * sizeof(*list->values),
+        .mask = UINT16_MAX,
+    };
+    struct column_shape shape = {.bits = list->highest > UINT8_MAX ? 16 : 8};
     uint8_t bytes[CN_META_HEAD_LEN] = {0};
 
     if (version > CN_META_FILE_BYTES)
-        bits = bits_for(list->highest);
-    struct bit_writer values = {.out = writer, .bits = bits};
+        shape.bits = bits_for(list->highest);
+    if (version > CN_META_FILE_ALONE)
+        choose_codes(&shape, &stored, row_count);
+    struct cn_bit_writer values = {.out = writer, .bits = shape.bits};
     cn_u64_put(bytes, CN_META_REFERS_FROM);
     cn_u64_put(bytes + sizeof(uint64_t),
-               head_width(bits, version) | CN_META_HAS_REFERENCES);
-    if (!cn_block_writer_add(writer, bytes, CN_META_HEAD_LEN, err))
+               head_width(shape.bits, version) | CN_META_HAS_REFERENCES |
+                   (shape.code_count > 0 ? CN_META_HAS_CODES : 0));
+    if (!cn_block_writer_add(writer, bytes, CN_META_HEAD_LEN, err) ||
+        (shape.code_count > 0 && !write_codes(writer, &shape, err)))
         return false;
     for (uint32_t row = 0; row < row_count; row++)
-        if (!add_bits(&values, list->values[row], err))
+        if (!cn_bit_writer_add(&values,
+                               shape.code_count > 0
+                                   ? codes_to(&shape, list->values[row]) - 1
+                                   : list->values[row],
+                               err))
             return false;
-    cn_u64_put(bytes, list->exception_count);
-    if (!end_bits(&values, err) ||
-        !cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
+    if (!cn_bit_writer_end(&values, err) ||
+        !cn_block_writer_add_u64(writer, list->exception_count, err))
         return false;
     for (size_t i = 0; i < list->exception_count; i++) {
         cn_u32_put(bytes, list->exception_rows[i]);
@@ -454,13 +459,11 @@ static bool write_references(struct cn_block_writer *writer, uint32_t row_count,
                                  list->exception_count * sizeof(uint32_t),
                              err))
         return false;
-    for (size_t i = 0; i < list->exception_count; i++) {
-        cn_u64_put(bytes, cn_store_column_at(parents, list->exception_rows[i]));
-        if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
+    for (size_t i = 0; i < list->exception_count; i++)
+        if (!cn_block_writer_add_u64(
+                writer, cn_store_column_at(parents, list->exception_rows[i]), err))
             return false;
-    }
-    cn_u64_put(bytes, 0);
-    return cn_block_writer_add(writer, bytes, CN_META_PAD_LEN, err);
+    return cn_block_writer_add_u64(writer, 0, err);
 }
 
 /* Write the parents as references if most are spans of the segment; otherwise as they are. */
@@ -470,14 +473,16 @@ static bool write_parents(struct cn_block_writer *writer,
                           struct cn_error *err)
 {
     struct reference_list list = {
-        .values = cn_alloc((size_t)columns->row_count + 1, sizeof(*list.values))};
+        /* Each is read as 8 bytes. */
+        .values = cn_alloc((size_t)columns->row_count + sizeof(uint64_t),
+                           sizeof(*list.values))};
     struct cn_store_column ids;
     bool ok = cn_columns_field(columns, CN_STORE_FIELD_span_id, &ids, err);
 
     if (ok) {
         find_references(&list, columns->row_count, &ids, parents);
         ok = list.exception_count > columns->row_count / 4
-                 ? write_field(writer, columns->row_count, parents, version, err)
+                 ? write_field(writer, columns->row_count, parents, NULL, version, err)
                  : write_references(writer, columns->row_count, &list, parents, version,
                                     err);
     }
@@ -513,11 +518,10 @@ static bool write_in_chunks(struct cn_block_writer *writer, uint32_t row_count,
     uint8_t bytes[CN_META_HEAD_LEN] = {0};
 
     cn_u64_put(bytes, shape->lowest);
-    cn_u64_put(bytes + sizeof(uint64_t),
-               CN_META_IN_CHUNKS | (shape->has_groups ? CN_META_HAS_GROUPS : 0));
+    cn_u64_put(bytes + sizeof(uint64_t), CN_META_IN_CHUNKS | flags_of_groups(shape));
     cn_u64_put(bytes + 2 * sizeof(uint64_t), shape->highest);
     if (!cn_block_writer_add(writer, bytes, CN_META_HEAD_LEN, err) ||
-        (shape->has_groups && !write_groups(writer, row_count, column, err)))
+        !write_groups(writer, shape, row_count, column, err))
         return false;
     cn_u64_put(bytes, values->count);
     if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err) ||
@@ -525,8 +529,7 @@ static bool write_in_chunks(struct cn_block_writer *writer, uint32_t row_count,
                              err) ||
         !cn_block_writer_add(writer, cn_text_str(&values->here), values->here.len, err))
         return false;
-    cn_u64_put(bytes, 0);
-    return cn_block_writer_add(writer, bytes, CN_META_PAD_LEN, err);
+    return cn_block_writer_add_u64(writer, 0, err);
 }
 
 /* Values are written as places in chunks if most of them are there, and rows of a chunk follow each other. */
@@ -537,21 +540,21 @@ static bool write_placed(struct cn_block_writer *writer, const struct cn_columns
     uint32_t row_count = columns->row_count;
     struct column_shape shape = shape_of(column, row_count, CN_META_FILE_VERSION);
     struct cn_chunk_values_text values = {0};
-    struct cn_store_column data_off;
+    struct cn_store_column data_off, high;
 
-    if (!cn_columns_field(columns, CN_STORE_FIELD_data_off, &data_off, err))
+    if (!cn_columns_field(columns, CN_STORE_FIELD_data_off, &data_off, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err))
         return false;
+    if (field == CN_CHUNK_TRACE_LOW)
+        shape.shares_groups = shares_groups(&shape, column, &high, true, row_count);
     if (shape_of(&data_off, row_count, CN_META_FILE_VERSION).has_groups)
-        cn_chunk_values_gather(
-            &values,
-            CN_META_HEAD_LEN + (shape.has_groups
-                                    ? (row_count + CN_COLUMN_GROUP_ROWS - UINT64_C(1)) /
-                                          CN_COLUMN_GROUP_ROWS * CN_COLUMN_GROUP_LEN
-                                    : 0),
-            row_count, column, &data_off, shape.has_groups, places, field);
-    bool ok = values.is_worth
-                  ? write_in_chunks(writer, row_count, column, &shape, &values, err)
-                  : write_field(writer, row_count, column, CN_META_FILE_VERSION, err);
+        cn_chunk_values_gather(&values, CN_META_HEAD_LEN + groups_len(&shape, row_count),
+                               row_count, column, &data_off, shape.has_groups, places,
+                               field);
+    bool ok =
+        values.is_worth
+            ? write_in_chunks(writer, row_count, column, &shape, &values, err)
+            : write_field(writer, row_count, column, NULL, CN_META_FILE_VERSION, err);
     cn_text_done(&values.entries);
     cn_text_done(&values.here);
     return ok;
@@ -604,7 +607,7 @@ static bool write_beside_numbered(struct cn_block_writer *writer,
     uint8_t *values = cn_alloc((size_t)columns->row_count + 1, sizeof(uint32_t));
     struct cn_store_column others =
         cn_numbered_others(values, columns, column, runs, numbered);
-    bool ok = write_field(writer, columns->row_count, &others, version, err);
+    bool ok = write_field(writer, columns->row_count, &others, NULL, version, err);
 
     free(values);
     return ok;
@@ -616,9 +619,10 @@ static bool write_column(struct cn_block_writer *writer, const struct cn_columns
                          const struct cn_numbered_runs *runs, struct cn_error *err)
 {
     enum cn_chunk_field id = chunk_field(field);
-    struct cn_store_column column;
+    struct cn_store_column column, before;
 
     if (!cn_columns_field(columns, field, &column, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_data_off, &before, err) ||
         !cn_block_writer_section(writer, (uint32_t)field + 1, err))
         return false;
     if (runs->is_any && field == CN_STORE_FIELD_in_chunk_off)
@@ -636,7 +640,9 @@ static bool write_column(struct cn_block_writer *writer, const struct cn_columns
         return write_same(writer, CN_STORE_FIELD_calls, err);
     if (places && version >= CN_META_FILE_VERSION && id != CN_CHUNK_FIELDS)
         return write_placed(writer, columns, &column, id, places, err);
-    return write_field(writer, columns->row_count, &column, version, err);
+    bool may_share = field == CN_STORE_FIELD_data_len && version > CN_META_FILE_ALONE;
+    return write_field(writer, columns->row_count, &column, may_share ? &before : NULL,
+                       version, err);
 }
 
 /* Which runs of rows with the same data_off are numbered. Without groups of that column no row finds its

@@ -16,9 +16,11 @@
 #include "support/made_spans.h"
 
 /* Rows of traces: of many columns, values are near those of their neighbours, equal, or any. */
+/* With an even seed, all parents are spans of the rows. */
 static void make_rows(struct cn_text *out, uint32_t count, uint64_t seed)
 {
     struct cn_store_row row = {0};
+    bool has_others = seed % 2 != 0;
 
     for (uint32_t i = 0; i < count; i++) {
         uint64_t any = cn_made_number(&seed);
@@ -28,12 +30,14 @@ static void make_rows(struct cn_text *out, uint32_t count, uint64_t seed)
             row.trace_high = any;
             row.trace_low = cn_made_number(&seed);
         }
-        row.parent_id = i % 7 == 0 ? 0 : i % 31 == 0 ? any : row.span_id;
+        bool is_elsewhere = i % 31 == 0 && has_others;
+        row.parent_id = i % 7 == 0 ? 0 : is_elsewhere ? any : row.span_id;
         row.span_id = cn_made_number(&seed);
         row.time_ns = UINT64_C(1700000000000000000) + UINT64_C(1000000) * i + any % 99999;
         row.duration_ns = any % 5 == 0 ? any >> 8 : any % 1000;
         row.calls = any % 13;
         row.data_off = i / 50 * UINT64_C(10000);
+        row.data_len = i / 100 * 37 % 1000; /* two chunks have as many bytes */
         row.in_chunk_off = i % 50 * 300;
         row.flags = i % 7 == 0;
         row.service = 77;
