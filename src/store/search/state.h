@@ -39,6 +39,7 @@ struct cn_search {
     struct cn_whole whole;        /* the traces of the last query that needed it */
     bool *in_traces;  /* by segment: the table has its rows; NULL: there is no table */
     char *traces_key; /* what a table of some traces was made for; NULL: it is of all */
+    uint64_t looked_count;   /* hits that tables of some traces were chosen by */
     uint64_t traces_rest_ns; /* of cn_search_newest, when it was made */
 };
 

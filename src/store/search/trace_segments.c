@@ -47,7 +47,8 @@ struct hit_ids {
     size_t newest_max; /* only so many are of interest, the newest; 0: all */
     uint64_t floor_ns; /* older hits are not of interest */
     uint64_t rest_ns;  /* no trace that was dropped is after it; 0: there is none */
-    uint64_t row_max, row_count; /* so many hits are looked at */
+    uint64_t row_max, row_count; /* so many hits of a condition are looked at */
+    uint64_t all_count;          /* hits of all conditions */
     bool
         is_odd; /* there are more, or some cannot be read, or have no trace: all rows matter */
     bool *is_found;
@@ -218,6 +219,7 @@ static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *i
     (void)err;
     hits->is_found[segment] = true;
     hits->row_count += cn_rows_size(rows);
+    hits->all_count += cn_rows_size(rows);
     hits->is_odd =
         hits->is_odd || hits->row_count > hits->row_max || !open_columns(&columns, index);
     if (hits->is_odd)
@@ -434,10 +436,20 @@ static void note_made(struct cn_search *search, const struct cn_trace_table *mad
     search->traces_rest_ns = rest_ns;
 }
 
-/* Make the table of all rows. */
+/* True if a search has looked at so many hits that a table of all traces takes less from now on. */
+static bool looks_much(const struct cn_search *search)
+{
+    enum { ROWS_A_HIT = 8 };
+
+    return search->looked_count > search->row_count / ROWS_A_HIT;
+}
+
+/* Make the table of all rows; the second one has all that another one may need. */
 static bool make_all(struct cn_search *search, enum cn_trace_table_needs needs,
                      struct cn_error *err)
 {
+    if (search->made_count > 0)
+        needs = CN_TRACE_TABLE_ALL;
     bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
     struct cn_trace_table made;
 
@@ -476,8 +488,13 @@ bool cn_search_newest_table(struct cn_search *search, const struct cn_query *que
         free(key);
         return true;
     }
+    if (looks_much(search) && !has_filters(search)) {
+        free(key);
+        return make_all(search, needs, err);
+    }
     hits.is_found = cn_alloc(search->count + 1, sizeof(*hits.is_found));
     ok = choose(search, query, newest, &hits, err);
+    search->looked_count += hits.all_count;
     bool is_made = ok && !hits.is_odd &&
                    make_traces(search, hits.is_found, &hits.ids, needs, &made, &ignored);
     cn_trace_ids_done(&hits.ids);

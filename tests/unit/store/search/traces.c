@@ -309,6 +309,29 @@ static void check_first_search(const struct cn_query *query, struct expected *ex
     }
 }
 
+/* A search that makes a table of the traces that it finds, first of their times alone. */
+static void check_only_search(const struct cn_query *query, struct expected *expected,
+                              size_t count)
+{
+    const struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION,
+                                          .limit = 1 + cn_random_below(TRACES)};
+    struct cn_search *earlier[STORES];
+    struct cn_search_trace_count number;
+    struct cn_error err = {0};
+
+    for (size_t s = 0; s < STORES; s++) {
+        earlier[s] = searches[s];
+        assert_true(cn_search_open(&searches[s], stores[s], &err));
+        assert_true(cn_search_count_traces(searches[s], query, &number, &err));
+        assert_int_equal(number.count, count);
+    }
+    check_page(query, expected, count, &order);
+    for (size_t s = 0; s < STORES; s++) {
+        cn_search_close(searches[s]);
+        searches[s] = earlier[s];
+    }
+}
+
 static void check_query(const struct cn_random_query *tree, const char *text)
 {
     static struct expected expected[TRACES + 1];
@@ -335,6 +358,7 @@ static void check_query(const struct cn_random_query *tree, const char *text)
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
         check_page(query, expected, count, &orders[i]);
     check_first_search(query, expected, count);
+    check_only_search(query, expected, count);
     cn_query_free(query);
 }
 
