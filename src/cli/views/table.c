@@ -1,10 +1,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/print/write.h"
 #include "cli/views/print.h"
+#include "model/memory/metrics.h"
 
 /* Columns after the values. Only those with a title appear in text. */
 static const struct cn_column row_columns[] = {
@@ -70,13 +72,27 @@ static double metric_total(const struct cn_costs *costs, const char *metric)
     return total;
 }
 
+/* Bytes and allocations have no fractions, unless they are means. */
+static bool is_whole(const struct cn_cost_column *cost)
+{
+    static const char bytes[] = " (B)";
+    size_t len = strlen(cost->metric), bytes_len = sizeof(bytes) - 1;
+    bool is_bytes = len > bytes_len && strcmp(cost->metric + len - bytes_len, bytes) == 0;
+
+    if (cost->stat == CN_STAT_COUNT)
+        return true;
+    return (is_bytes || cn_heap_metric_is_count(cn_heap_metric_find(cost->metric))) &&
+           (cost->stat == CN_STAT_SUM || cost->stat == CN_STAT_MIN ||
+            cost->stat == CN_STAT_MAX);
+}
+
 struct cn_column cn_view_value_column(const struct cn_cost_column *cost, double total)
 {
     struct cn_column column = {
         .name = cost->name, .title = cost->title, .kind = CN_COLUMN_F64};
     double digits_before = total > 0 ? floor(log10(total)) + 1 : NAN;
 
-    if (cost->stat == CN_STAT_COUNT) {
+    if (is_whole(cost)) {
         column.kind = CN_COLUMN_FIXED;
     } else if (isfinite(digits_before) && digits_before > -6) {
         column.kind = CN_COLUMN_FIXED;
