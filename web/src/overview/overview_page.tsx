@@ -22,7 +22,7 @@ import { Processes, useProcesses } from "./processes";
 import { Threads } from "./thread_strips";
 
 const ROWS_MIN = 8;
-const ROWS_MAX = 32;
+const ROWS_MAX = 20;
 const SHARE = 0.45; // of the window, that a list may fill
 
 // Rows of a list, by the height of the window.

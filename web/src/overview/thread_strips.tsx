@@ -90,8 +90,12 @@ export function Threads(props: {
   );
   const frame = useMemo(() => value && parseNested(value), [value]);
   if (threads.length === 0) return null;
+  // A thread that runs for a part of each column is never in that state.
   const present = new Set(
-    [...(frame?.rows.values() ?? [])].flatMap((row) => row.states.map(({ name }) => name)),
+    [...(frame?.rows.values() ?? [])].flatMap((row) => [
+      ...row.states.map(({ name }) => name),
+      ...(row.busy.some(({ share }) => share > 0) ? ["running"] : []),
+    ]),
   );
   const count = threads.length.toLocaleString("en-US");
   return (
