@@ -378,6 +378,7 @@ struct indexes {
     struct cn_search *search;
     uint32_t *segments; /* that were chosen */
     const struct cn_store_index **list;
+    bool is_of_some; /* the table of traces opens the columns that it needs */
 };
 
 static void open_chosen(void *arg, size_t i, unsigned worker)
@@ -385,8 +386,14 @@ static void open_chosen(void *arg, size_t i, unsigned worker)
     struct indexes *indexes = arg;
     uint32_t segment = indexes->segments[i];
 
+    struct cn_error ignored;
+
     (void)worker;
-    indexes->list[segment] = index_for_traces(indexes->search, segment);
+    if (!indexes->is_of_some)
+        indexes->list[segment] = index_for_traces(indexes->search, segment);
+    else if (!cn_search_index(indexes->search, segment, &indexes->list[segment],
+                              &ignored))
+        indexes->list[segment] = NULL;
 }
 
 /* Of all rows of the chosen segments; or, with `only`, of those of some traces. */
@@ -395,19 +402,20 @@ static bool make_traces(struct cn_search *search, const bool *chosen,
                         struct cn_trace_table *out, struct cn_error *err)
 {
     const struct cn_store_index **indexes = cn_alloc(search->count, sizeof(*indexes));
-    struct indexes opening = {search, cn_alloc(search->count, sizeof(uint32_t)), indexes};
+    struct indexes opening = {search, cn_alloc(search->count, sizeof(uint32_t)), indexes,
+                              only != NULL};
     struct cn_jobs jobs = {.arg = &opening, .run = open_chosen};
     bool ok = true;
 
-    for (uint32_t i = 0; i < search->count; i++) {
-        if (!chosen[i])
-            continue;
-        if (only)
-            ok = ok && cn_search_index(search, i, &indexes[i], err);
-        else
+    for (uint32_t i = 0; i < search->count; i++)
+        if (chosen[i])
             opening.segments[jobs.count++] = i;
-    }
     cn_pool_run(&jobs, cn_search_workers(search));
+    /* Opened again for the error alone. */
+    for (size_t i = 0; ok && only && i < jobs.count; i++)
+        ok = indexes[opening.segments[i]] ||
+             cn_search_index(search, opening.segments[i], &indexes[opening.segments[i]],
+                             err);
     ok = ok && cn_trace_table_make(out, indexes, search->count, only, needs,
                                    cn_search_workers(search), err);
     free(opening.segments);
