@@ -25,6 +25,9 @@ struct cn_table_part {
     uint32_t segment, first, end;
 };
 
+/* The columns of a table. */
+extern const enum cn_store_field cn_table_fields[CN_TABLE_FIELDS];
+
 struct cn_table_segment {
     const struct cn_columns *columns;
     const struct cn_joined *joined; /* NULL: there are none */

@@ -9,7 +9,7 @@
 
 static const uint64_t no_root = UINT64_MAX, several_roots = UINT64_MAX - 1;
 
-static const enum cn_store_field summed[CN_TABLE_FIELDS] = {
+const enum cn_store_field cn_table_fields[CN_TABLE_FIELDS] = {
     [CN_TABLE_TIME] = CN_STORE_FIELD_time_ns,
     [CN_TABLE_DURATION] = CN_STORE_FIELD_duration_ns,
     [CN_TABLE_FLAGS] = CN_STORE_FIELD_flags,
@@ -46,8 +46,8 @@ static void join_rows(const struct cn_table_segment *segment,
     for (unsigned field = 0; field < CN_TABLE_PARENT; field++)
         for (uint32_t i = 0; i < block->count; i++)
             block->values[field][i] =
-                cn_joined_number(segment->joined, summed[field], block->first + i,
-                                 block->values[field][i]);
+                cn_joined_number(segment->joined, cn_table_fields[field],
+                                 block->first + i, block->values[field][i]);
 }
 
 bool cn_table_read(const struct cn_table_segment *segment, struct cn_table_block *block,

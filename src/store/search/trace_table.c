@@ -287,17 +287,6 @@ static bool needs_field(enum cn_trace_table_needs needs, unsigned field)
 static bool open_segment(struct cn_table_segment *segment, struct cn_trace_runs *runs,
                          enum cn_trace_table_needs needs, const struct cn_trace_ids *few)
 {
-    static const enum cn_store_field fields[CN_TABLE_FIELDS] = {
-        [CN_TABLE_TIME] = CN_STORE_FIELD_time_ns,
-        [CN_TABLE_DURATION] = CN_STORE_FIELD_duration_ns,
-        [CN_TABLE_FLAGS] = CN_STORE_FIELD_flags,
-        [CN_TABLE_CALLS] = CN_STORE_FIELD_calls,
-        [CN_TABLE_RECORDS] = CN_STORE_FIELD_records,
-        [CN_TABLE_ERRORS] = CN_STORE_FIELD_errors,
-        [CN_TABLE_PARENT] = CN_STORE_FIELD_parent_id,
-        [CN_TABLE_SPAN] = CN_STORE_FIELD_span_id,
-    };
-
     segment->is_by_row = few && look_up(runs, segment->columns, few);
     if (segment->is_by_row)
         return true;
@@ -306,7 +295,7 @@ static bool open_segment(struct cn_table_segment *segment, struct cn_trace_runs 
     for (unsigned i = 0; i < CN_TABLE_FIELDS; i++) {
         segment->has_field[i] = needs_field(needs, i);
         if (segment->has_field[i] &&
-            !cn_columns_field(segment->columns, fields[i], &segment->fields[i],
+            !cn_columns_field(segment->columns, cn_table_fields[i], &segment->fields[i],
                               &segment->err))
             return false;
     }
