@@ -43,17 +43,19 @@ static void truncate_text(struct cn_text *text, size_t len)
 typedef int (*demangle_fn)(const char *raw, int options, demangle_callbackref collect_fn,
                            void *arg);
 
-static bool demangle_with(demangle_fn demangler, const char *raw, int options,
-                          struct cn_text *text)
+enum demangled { DEMANGLED, NOT_DEMANGLED, TOO_LONG };
+
+static enum demangled demangle_with(demangle_fn demangler, const char *raw, int options,
+                                    struct cn_text *text)
 {
     struct output out = {.text = text, .limit = text->len + OUTPUT_LEN_MAX};
     size_t volatile before = text->len;
 
     if (setjmp(out.give_up) == 0 && demangler(raw, options, collect, &out) != 0 &&
         !out.is_too_long)
-        return true;
+        return DEMANGLED;
     truncate_text(text, before);
-    return false;
+    return out.is_too_long ? TOO_LONG : NOT_DEMANGLED;
 }
 
 /* The text being simplified. Everything below is linear in its length. */
@@ -212,9 +214,9 @@ static void simplify(const char *full, struct cn_text *out)
 static bool demangle_cxx(const char *raw, int options, struct cn_text *text)
 {
     size_t before = text->len;
+    enum demangled done = demangle_with(cplus_demangle_v3_callback, raw, options, text);
 
-    if (demangle_with(cplus_demangle_v3_callback, raw, options, text) ||
-        cn_mangled_scope(raw, text))
+    if (done == DEMANGLED || (done == NOT_DEMANGLED && cn_mangled_scope(raw, text)))
         return true;
     truncate_text(text, before);
     return false;
@@ -229,7 +231,7 @@ bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
     if (how == CN_DEMANGLE_NO || (!is_cxx && strncmp(raw, "_R", 2) != 0) ||
         strnlen(raw, RAW_LEN_MAX + 1) > RAW_LEN_MAX)
         return false;
-    if (demangle_with(rust_demangle_callback, raw, OPTIONS, out))
+    if (demangle_with(rust_demangle_callback, raw, OPTIONS, out) == DEMANGLED)
         return true;
     if (!is_cxx)
         return false;

@@ -55,13 +55,13 @@ def make_trace(number, rng):
         root = add(None, "frontend", "GET /checkout", 0, length, error=declined)
         handler = add(root, "frontend", "handler", MS // 2, length - MS // 2)
         cart = add(handler, "frontend", "load cart", MS, 9 * MS, cart_items=user % 9)
-        stock = add(cart, "inventory", "GET /stock", 2 * MS, 8 * MS)
+        # A client has the name of what it asks for: in another service, that is no recursion.
+        asked = add(cart, "frontend", "GET /stock", MS + MS // 2, 8 * MS + MS // 2)
+        stock = add(asked, "inventory", "GET /stock", 2 * MS, 8 * MS)
         add(stock, "inventory", "db query", 3 * MS, 7 * MS, db_system="postgresql", item=item)
         # At the same time as each other; one ends after its caller.
         pay = add(handler, "payment", "POST /pay", 10 * MS, 20 * MS, error=declined)
-        # Another service with a span of the same name is no recursion.
-        work = add(pay, "payment", "handler", 10 * MS + MS // 2, 19 * MS + MS // 2)
-        add(work, "payment", "charge card", 11 * MS, 19 * MS, error=declined, card_type="amex" if user % 5 == 0 else "visa")
+        add(pay, "payment", "charge card", 11 * MS, 19 * MS, error=declined, card_type="amex" if user % 5 == 0 else "visa")
         reserve = add(handler, "inventory", "POST /reserve", 10 * MS, 25 * MS)
         add(reserve, "inventory", "db update", 12 * MS, 26 * MS, db_system="postgresql", item=(item + 1) % 13)
         if number % 4 == 1:

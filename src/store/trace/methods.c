@@ -35,13 +35,20 @@ uint64_t cn_trace_set_self_ns(const struct cn_trace_set *set,
     return self.ns;
 }
 
+/* A call around the current one. */
+struct open_method {
+    uint32_t name, service; /* 0: of no service */
+};
+
 struct methods_counting {
     struct cn_trace_methods *methods;
     const struct cn_trace_set *set;
     uint32_t depth_max;
     uint64_t min_ns;
-    uint32_t *open; /* names of the calls around the current one, by depth */
+    struct open_method *open; /* by depth */
     size_t open_count, open_capacity;
+    struct cn_map open_counts; /* of each method of each service */
+    struct cn_names services;  /* from 1 */
     struct cn_text name;
 };
 
@@ -60,6 +67,25 @@ static uint32_t method_of(struct methods_counting *c, const struct cn_trace *tra
     return name;
 }
 
+/* That of its span, else that of its caller. */
+static uint32_t service_of(struct methods_counting *c, const struct cn_trace *trace,
+                           uint32_t node)
+{
+    uint32_t span = trace->nodes[node].span;
+    uint32_t service = span == CN_NONE ? 0 : trace->spans[span].service;
+
+    if (service == 0)
+        return c->open_count > 0 ? c->open[c->open_count - 1].service : 0;
+    cn_text_clear(&c->name);
+    cn_words_print(trace->words, service, &c->name);
+    return 1 + cn_names_add(&c->services, cn_text_str(&c->name));
+}
+
+static uint32_t *open_count_of(struct methods_counting *c, struct open_method open)
+{
+    return cn_map_at(&c->open_counts, (uint64_t)open.service << 32 | open.name, 0);
+}
+
 static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
@@ -69,14 +95,15 @@ static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     if (depth > c->depth_max || call->duration_ns < c->min_ns)
         return false;
     while (c->open_count > depth)
-        c->methods->list[c->open[--c->open_count]].open_count--;
-    uint32_t name = method_of(c, &branch->trace, node);
-    CN_PUSH(c->open, c->open_count, c->open_capacity, name);
-    struct cn_trace_method *method = &c->methods->list[name];
+        --*open_count_of(c, c->open[--c->open_count]);
+    struct open_method open = {.service = service_of(c, &branch->trace, node),
+                               .name = method_of(c, &branch->trace, node)};
+    CN_PUSH(c->open, c->open_count, c->open_capacity, open);
+    struct cn_trace_method *method = &c->methods->list[open.name];
     method->calls++;
     method->errors += (call->flags & CN_TRACE_ERROR) != 0;
     method->self_ns += cn_trace_set_self_ns(c->set, branch, node);
-    if (method->open_count++ == 0)
+    if ((*open_count_of(c, open))++ == 0)
         method->total_ns += call->duration_ns;
     if (method->min_ns > call->duration_ns)
         method->min_ns = call->duration_ns;
@@ -96,6 +123,8 @@ void cn_trace_methods_build(struct cn_trace_methods *out, const struct cn_trace_
     CN_SORT(out->list, out->count, CN_DOWN(struct cn_trace_method, self_ns),
             CN_UP(struct cn_trace_method, name));
     free(c.open);
+    cn_map_done(&c.open_counts);
+    cn_names_done(&c.services);
     cn_text_done(&c.name);
 }
 

@@ -1,7 +1,7 @@
 /* The times of each method of a distributed trace, of all services.
  *
- * Each call counts once. The total of a method has no calls inside others of the same method; self
- * time is that of a call without the calls and the spans of other services that it made.
+ * Each call counts once. The total of a method has no calls inside others of the same method and
+ * service; self time is that of a call without the calls and the spans of other services that it made.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_TRACE_METHODS_H
@@ -16,8 +16,7 @@ struct cn_trace_branch;
 struct cn_trace_set;
 
 struct cn_trace_method {
-    uint32_t name;       /* in the names of the list */
-    uint32_t open_count; /* while calls are counted: around the current one */
+    uint32_t name; /* in the names of the list */
     uint64_t calls, errors, total_ns, self_ns, min_ns, max_ns;
 };
 
