@@ -9,6 +9,8 @@
 #include "base/sort.h"
 #include "formats/exchange/perf/origin.h"
 
+#define CUT_OFF "cut off"
+
 enum { BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
 /* A record in the order of time. */
@@ -119,21 +121,45 @@ static void read_event_names(struct cn_perf_file *file, struct cn_bytes rest)
     }
 }
 
-/* Damaged names are as good as none. */
-static void read_symbols(struct cn_perf_file *file, struct cn_bytes packed)
+static bool read_symbols(struct cn_perf_file *file, struct cn_bytes packed,
+                         struct cn_error *err)
 {
-    struct cn_error ignored = {0};
     struct cn_text bytes = {0};
 
     cn_stored_symbols_done(&file->symbols);
-    if (cn_unpack(packed, CN_STORED_SYMBOLS_MAX + (1 << 20), &bytes, &ignored))
-        (void)cn_stored_symbols_decode(&file->symbols, &bytes);
+    bool ok = cn_unpack(packed, CN_STORED_SYMBOLS_MAX + (1 << 20), &bytes, err) &&
+              (cn_stored_symbols_decode(&file->symbols, &bytes) ||
+               cn_fail(err, CN_ERR_FORMAT, "not a table of names"));
     cn_text_done(&bytes);
+    return ok;
 }
 
-static void read_feature(struct cn_perf_file *file, uint64_t feature,
+/* Features only add names: damaged ones do not hide records. */
+static void note_bad_feature(struct cn_perf_file *file, uint64_t feature, uint64_t off,
+                             uint64_t len, const char *problem)
+{
+    static const char *const names[CN_PERF_FEATURE_COUNT] = {
+        [CN_PERF_FEATURE_BUILD_ID] = " (build-ids)",
+        [CN_PERF_FEATURE_COMMAND] = " (command line)",
+        [CN_PERF_FEATURE_EVENT_DESC] = " (names of events)",
+        [CN_PERF_FEATURE_SYMBOLS] = " (names of functions)",
+        [CN_PERF_FEATURE_ORIGIN] = " (what was recorded)",
+    };
+
+    if (file->bad_feature.kind != CN_ERR_NONE && off >= file->bad_feature_off)
+        return;
+    file->bad_feature = (struct cn_error){0};
+    file->bad_feature_off = off;
+    (void)cn_fail(&file->bad_feature, CN_ERR_FORMAT,
+                  "feature %" PRIu64 "%s, %" PRIu64 " bytes at 0x%" PRIx64 ": %s",
+                  feature, names[feature] ? names[feature] : "", len, off, problem);
+}
+
+static void read_feature(struct cn_perf_file *file, uint64_t feature, uint64_t off,
                          struct cn_bytes bytes)
 {
+    struct cn_error err = {0};
+
     if (feature == CN_PERF_FEATURE_BUILD_ID)
         read_build_ids(file, bytes);
     else if (feature == CN_PERF_FEATURE_EVENT_DESC)
@@ -141,19 +167,18 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
     else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN &&
              cn_u64_get(bytes.ptr + 8) >= cn_u64_get(bytes.ptr + 16))
         file->epoch_ns = cn_u64_get(bytes.ptr + 8) - cn_u64_get(bytes.ptr + 16);
-    else if (feature == CN_PERF_FEATURE_SYMBOLS)
-        read_symbols(file, bytes);
+    else if (feature == CN_PERF_FEATURE_SYMBOLS && !read_symbols(file, bytes, &err))
+        note_bad_feature(file, feature, off, bytes.len, err.text);
     cn_perf_origin_read(&file->origin, feature, bytes, &file->arena);
 }
 
-/* A section for each feature bit, after the data. They only add names: unreadable ones are
- * skipped. */
+/* A section for each feature bit, after the data. A writer that was killed left none. */
 static void read_features(struct cn_perf_file *file, const struct cn_perf_header *header)
 {
     uint64_t at = 0, features[4];
 
     cn_perf_features_get(header, features);
-    if (!cn_u64_add(header->data_off, header->data_len, &at))
+    if (file->is_unfinished || !cn_u64_add(header->data_off, header->data_len, &at))
         return;
     for (unsigned i = 0; i < CN_PERF_FEATURE_COUNT; i++) {
         struct cn_perf_section section;
@@ -162,11 +187,15 @@ static void read_features(struct cn_perf_file *file, const struct cn_perf_header
         if (!(features[i / 64] >> i % 64 & 1))
             continue;
         if (!cn_bytes_slice(file->bytes, at, cn_perf_section_size, &bytes) ||
-            !cn_perf_section_decode(bytes, &section))
+            !cn_perf_section_decode(bytes, &section)) {
+            note_bad_feature(file, i, at, cn_perf_section_size, CUT_OFF);
             return;
+        }
         at += cn_perf_section_size;
         if (cn_bytes_slice(file->bytes, section.off, section.len, &bytes))
-            read_feature(file, i, bytes);
+            read_feature(file, i, section.off, bytes);
+        else
+            note_bad_feature(file, i, section.off, section.len, CUT_OFF);
     }
 }
 
@@ -347,7 +376,7 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
         return true;
     case CN_PERF_HEADER_FEATURE:
         if (cn_bytes_from(body, 8, &bytes))
-            read_feature(file, cn_u64_get(body.ptr), bytes);
+            read_feature(file, cn_u64_get(body.ptr), record->off, bytes);
         return true;
     case CN_PERF_HEADER_EVENT_TYPE:
         if (cn_perf_gpu_decode(body, &gpu) && gpu.magic == CN_PERF_GPU_MAGIC) {
@@ -402,7 +431,7 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
                 file->cut_len += end_off - off;
                 return true;
             }
-            (void)cn_fail(err, CN_ERR_FORMAT, "cut off");
+            (void)cn_fail(err, CN_ERR_FORMAT, CUT_OFF);
             return cn_perf_fail_at(file, off, err);
         }
         if (!read_record(file, &record, err))

@@ -61,10 +61,12 @@ struct cn_perf_block {
 struct cn_perf_file {
     struct cn_bytes bytes, data;
     uint64_t data_off;
-    bool is_unfinished;     /* a pipe, its writer was killed, or it is cut off */
-    uint64_t cut_len;       /* bytes at its end that are missing, or not a record */
-    struct cn_error damage; /* of the first record that cannot be read */
-    struct cn_text packed;  /* the zstd stream of compressed records */
+    bool is_unfinished;          /* a pipe, its writer was killed, or it is cut off */
+    uint64_t cut_len;            /* bytes at its end that are missing, or not a record */
+    struct cn_error damage;      /* of the first record that cannot be read */
+    struct cn_error bad_feature; /* of the first, in the file, that cannot be read */
+    uint64_t bad_feature_off;
+    struct cn_text packed; /* the zstd stream of compressed records */
     struct cn_perf_block *blocks;
     size_t block_count, block_capacity;
     struct cn_perf_event events[CN_PERF_EVENT_MAX];

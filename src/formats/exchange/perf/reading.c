@@ -485,6 +485,10 @@ static void add_warnings(const struct perf_reading *r)
         cn_import_warn(r->import, true,
                        "samples that cannot be read: %" PRIu64 ", the first: %s",
                        r->bad_count, r->damage.text);
+    if (r->file.bad_feature.kind != CN_ERR_NONE)
+        cn_import_warn(r->import, true,
+                       "%s; names and facts stored in the file are missing",
+                       r->file.bad_feature.text);
     if (r->file.cut_len > 0)
         cn_import_warn(r->import, true,
                        "the last %" PRIu64 " bytes are not read: the file is cut off, or "

@@ -220,6 +220,63 @@ static void damage_does_not_hide_the_records_before_it(void **state)
     (void)state;
 }
 
+/* What the file's end had: names of functions, and who wrote it. */
+static void a_cut_in_the_features_is_said(void **state)
+{
+    static const char origin[] = "stacks=kernel\n";
+    struct cn_perf_writer_facts facts = facts_of(1);
+    const char *path = "perf.data";
+    struct cn_perf_writer writer;
+    struct cn_error err = {0};
+    struct cn_file file = {0};
+    uint64_t records_end;
+
+    assert_true(cn_perf_writer_open(&writer, path, &facts, &err));
+    add_samples(&writer, 0, 20);
+    assert_true(cn_perf_writer_flush(&writer, &err));
+    records_end = writer.end_off;
+    cn_perf_writer_add_section(&writer, CN_PERF_FEATURE_ORIGIN, cn_bytes_of(origin));
+    assert_true(cn_perf_writer_close(&writer, &err));
+    assert_true(cn_file_open(&file, path, &err));
+    for (size_t len = records_end; len <= file.bytes.len; len++) {
+        struct cn_bytes cut = {file.bytes.ptr, len};
+        struct cn_perf_file perf;
+
+        assert_true(cn_perf_file_open(&perf, cut, NULL, 0, &err));
+        assert_int_equal(perf.order_count, 20);
+        assert_int_equal(perf.damage.kind, CN_ERR_NONE);
+        if (len == file.bytes.len)
+            assert_int_equal(perf.bad_feature.kind, CN_ERR_NONE);
+        else if (len + strlen(origin) / 2 < file.bytes.len)
+            assert_int_equal(perf.bad_feature.kind, CN_ERR_FORMAT);
+        cn_perf_file_close(&perf);
+    }
+    cn_file_close(&file);
+    (void)state;
+}
+
+static void names_that_are_damaged_are_said(void **state)
+{
+    struct cn_perf_writer_facts facts = facts_of(1);
+    const char *path = "perf.data";
+    struct cn_perf_writer writer;
+    struct cn_perf_file perf;
+    struct cn_error err = {0};
+    struct cn_file file = {0};
+
+    assert_true(cn_perf_writer_open(&writer, path, &facts, &err));
+    add_samples(&writer, 0, 20);
+    cn_perf_writer_add_section(&writer, CN_PERF_FEATURE_SYMBOLS, cn_bytes_of("no table"));
+    assert_true(cn_perf_writer_close(&writer, &err));
+    assert_true(cn_file_open(&file, path, &err));
+    assert_true(cn_perf_file_open(&perf, file.bytes, NULL, 0, &err));
+    assert_int_equal(perf.order_count, 20);
+    assert_non_null(strstr(perf.bad_feature.text, "feature 250 (names of functions), "));
+    cn_perf_file_close(&perf);
+    cn_file_close(&file);
+    (void)state;
+}
+
 static void an_earlier_file_is_kept(void **state)
 {
     struct cn_perf_writer_facts facts = facts_of(1);
@@ -254,6 +311,8 @@ int main(void)
         CN_SCRATCH_TEST(the_origin_is_known_also_if_the_writer_is_killed),
         CN_SCRATCH_TEST(half_a_record_at_the_end_is_left_out),
         CN_SCRATCH_TEST(damage_does_not_hide_the_records_before_it),
+        CN_SCRATCH_TEST(a_cut_in_the_features_is_said),
+        CN_SCRATCH_TEST(names_that_are_damaged_are_said),
         CN_SCRATCH_TEST(an_earlier_file_is_kept),
     };
 
