@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "model/memory/metrics.h"
 
 static const double same_calls = 0.01; /* numbers of calls that are called equal */
 /* The standard error of the recorder's cost, as a share of it, and how many measurements that
@@ -238,6 +239,36 @@ static void estimate_speed(struct cn_comparison *c)
     free(list);
 }
 
+/* The same of samples, which do not tell how much the calls of a node differ: the middle one of the
+ * changes of the nodes. A slower machine changes all of them, and few of them have changes of their own. */
+static void estimate_sampled_speed(struct cn_comparison *c)
+{
+    static const double smallest = 0.005;
+    static const size_t enough = 8;
+    double *list = cn_alloc(c->order_count, sizeof(*list));
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->order_count; i++) {
+        double a = c->self[CN_SIDE_A][c->order[i]], b = c->self[CN_SIDE_B][c->order[i]];
+
+        if (fmin(a / c->whole[CN_SIDE_A], b / c->whole[CN_SIDE_B]) > smallest)
+            list[count++] = log(b / a);
+    }
+    CN_SORT_VALUES(list, count);
+    if (count >= enough) {
+        double middle = (list[(count - 1) / 2] + list[count / 2]) / 2;
+
+        c->speed_variance = middle * middle;
+    }
+    free(list);
+}
+
+/* A slower machine allocates as much. */
+static bool is_of_memory(const struct cn_comparison *c)
+{
+    return cn_heap_metric_find(c->metric) < CN_HEAP_METRIC_COUNT;
+}
+
 void cn_call_evidence_prepare(struct cn_comparison *c)
 {
     enum cn_compare_over over = cn_comparison_over(c);
@@ -256,6 +287,8 @@ void cn_call_evidence_prepare(struct cn_comparison *c)
     }
     if (over == CN_OVER_CALLS)
         estimate_speed(c);
+    else if (over == CN_OVER_SAMPLES && !is_of_memory(c))
+        estimate_sampled_speed(c);
 }
 
 void cn_cost_error_add(struct cn_cost_error *sum, const struct cn_comparison *c,
@@ -339,6 +372,13 @@ static enum calls_tell ask_calls(const struct cn_call_test *test)
     return CALLS_CHANGED;
 }
 
+/* As a share of the whole. Where memory lies differs between equal runs, and moves samples between
+ * functions next to each other: more than their number tells. */
+static double least_change(const struct cn_comparison *c)
+{
+    return cn_comparison_over(c) == CN_OVER_SAMPLES && !is_of_memory(c) ? 0.005 : 0;
+}
+
 void cn_call_evidence_find(struct cn_evidence *out, const struct cn_call_test *tests,
                            size_t count, const struct cn_comparison *c)
 {
@@ -368,7 +408,8 @@ void cn_call_evidence_find(struct cn_evidence *out, const struct cn_call_test *t
     for (size_t i = 0; i < count; i++) {
         if (out[i].verdict != CN_VERDICT_NOISE)
             continue;
-        if (out[i].difference.p <= limit)
+        if (out[i].difference.p <= limit &&
+            fabs(out[i].difference.difference) >= least_change(c) * whole)
             out[i].verdict = CN_VERDICT_REAL;
         else if (ask_calls(&tests[i]) == CALLS_CHANGED)
             out[i].verdict = CN_VERDICT_UNKNOWN;

@@ -8,7 +8,8 @@
  *   correction: the recorder's own cost, which was subtracted from each call, is known to a quarter,
  *          or as well as the two runs agree on it. This is the same error for all calls of a run.
  *   speed: a run is faster or slower than another one, by what else the machine does. How much
- *          the nodes that are called as often differ between the runs tells. Speeds are ratios: the
+ *          the nodes that are called as often differ between the runs tells; of samples, the middle one of
+ *          the changes of all nodes. Speeds are ratios: the
  *          chance of a difference is that of the ratio of the two costs, so that a cost beside nothing is no
  *          difference in speed.
  *
