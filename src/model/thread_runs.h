@@ -58,6 +58,7 @@ struct cn_wakeups {
     size_t count;
     struct cn_wakeup (*read)(const struct cn_wakeups *wakeups, size_t at);
     struct cn_bytes stored, wakers; /* what it reads; the first ones have wakers */
+    uint32_t profile_count;         /* that it reads only profiles of */
 };
 
 static inline struct cn_wakeup cn_wakeups_at(const struct cn_wakeups *wakeups, size_t at)

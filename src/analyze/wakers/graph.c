@@ -181,7 +181,9 @@ static void sort_wakeups(struct waker_build *b)
         struct cn_wakeup wakeup = cn_wakeups_at(wakeups, i);
 
         cn_wait_graph_forget(graph, i);
-        if (wakeup.source != CN_WOKEN_AT_START)
+        /* The file may have changed since they were counted. */
+        if (wakeup.source != CN_WOKEN_AT_START &&
+            next[wakeup.to] < b->first_of[wakeup.to + 1])
             b->wakeups[next[wakeup.to]++] = (uint32_t)i;
     }
     for (uint32_t i = 0; i < b->db->profile_count; i++)
@@ -290,7 +292,7 @@ bool cn_wait_graph_at(const struct cn_wait_graph *graph, uint32_t profile, size_
     if (!is_wait(&change))
         return false;
     end_ns = cn_thread_states_at(states, state + 1).time_ns;
-    if (change.time_ns == end_ns)
+    if (change.time_ns >= end_ns)
         return false;
     make_wait(graph, graph->first_of[profile] + state, profile, &change, end_ns,
               state + 2 == states->count, out);
@@ -329,7 +331,7 @@ static void add_thread(struct waker_build *b, uint32_t profile)
     for (size_t i = 0, at = graph->first_of[profile]; i + 1 < states->count; i++, at++) {
         change = next;
         next = cn_thread_states_at(states, i + 1);
-        if (is_wait(&change) && change.time_ns != next.time_ns) {
+        if (is_wait(&change) && change.time_ns < next.time_ns) {
             graph->wakeup_of[at] =
                 find_wakeup(b, profile, &before, &change, next.time_ns);
             if (change.state == CN_TASK_BLOCKED && graph->lock_of)

@@ -23,6 +23,8 @@
 #include "model/contexts/memory.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
+#include "support/scratch.h"
+#include "support/v4_writing.h"
 
 enum { THREADS = 5, SPAN = 400, ROUNDS = 300, TIMES = SPAN + 1 };
 
@@ -354,6 +356,66 @@ static void random_threads_have_the_waits_and_chains_of_every_nanosecond(void **
     }
 }
 
+/* Write over the file as another program would, while it is mapped. */
+static void overwrite(const char *path, bool is_random)
+{
+    FILE *file = fopen(path, "r+");
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long len = ftell(file);
+    rewind(file);
+    for (long i = 0; i < len; i++)
+        assert_int_not_equal(fputc(is_random ? rand() & 0xff : 0xff, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void ask_everything(struct made *m, struct cn_database *db,
+                           const struct cn_wait_graph *graph)
+{
+    struct cn_wait_sums sums;
+    struct cn_error err = {0};
+    struct cn_waited wait;
+
+    assert_true(cn_wait_sums_init(&sums, db, &m->sites, false, &err));
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        for (size_t state = 0; cn_wait_graph_next(graph, i, &state, &wait);)
+            cn_wait_sums_add(&sums, &wait, 0, UINT64_MAX);
+        assert_true(cn_wait_sums_add_chain(&sums, graph, i, 0, UINT64_MAX, &err));
+    }
+    cn_wait_sums_finish(&sums);
+    cn_wait_sums_done(&sums);
+}
+
+/* Answers are then wrong, but nothing outside of memory is read, and they end. */
+static void a_file_may_be_overwritten_while_it_is_asked(void **state)
+{
+    struct cn_error err = {0};
+
+    (void)state;
+    srand(40);
+    for (int round = 0; round < 24; round++) {
+        struct made *m = cn_alloc(1, sizeof(*m));
+        struct cn_wait_graph graph;
+        struct cn_database *db;
+
+        make_random(m);
+        cn_scratch_remove("db");
+        cn_v4_must_write(m->db, "db", (struct cn_write_options){.workers = 1});
+        db = cn_v4_must_open("db");
+        assert_non_null(db->states);
+        if (round % 3 == 0)
+            overwrite("db/states.db", round % 2);
+        assert_true(cn_wait_graph_build(&graph, db, &m->frames, &err));
+        overwrite("db/states.db", round % 2);
+        ask_everything(m, db, &graph);
+        cn_wait_graph_done(&graph);
+        cn_database_close(db);
+        end(m);
+        free(m);
+    }
+}
+
 /* One wait of thread 1, from 10 to 30. */
 static struct made *make_wait(struct cn_wakeup wakeup)
 {
@@ -558,6 +620,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_threads_have_the_waits_and_chains_of_every_nanosecond),
+        CN_SCRATCH_TEST(a_file_may_be_overwritten_while_it_is_asked),
         cmocka_unit_test(a_wake_up_after_the_wait_is_not_its_end),
         cmocka_unit_test(a_thread_may_be_woken_before_it_has_stopped),
         cmocka_unit_test(a_packet_of_this_machine_is_of_the_thread_that_sent_it),

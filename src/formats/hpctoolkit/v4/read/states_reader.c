@@ -87,23 +87,36 @@ bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
     return false;
 }
 
-/* Records that were counted are all there. */
-static struct cn_state_change read_change(const struct cn_thread_states *states,
-                                          size_t at)
+/* States, runs and wake-ups are decoded whenever they are asked for, and the file may be overwritten after it
+ * was checked. So what is used as an index is limited when it is read: times may then be wrong, but no index is.
+ * Records that were counted are all there. */
+static struct cn_hpc_states_change decode_change(const struct cn_thread_states *states,
+                                                 size_t at)
 {
-    struct cn_hpc_states_context context = {0};
     struct cn_hpc_states_change change = {0};
 
     (void)cn_hpc_states_change_decode(
         cn_bytes_element(states->changes, at, cn_hpc_states_change_size), &change);
+    return change;
+}
+
+static struct cn_state_change read_change(const struct cn_thread_states *states,
+                                          size_t at)
+{
+    struct cn_hpc_states_change change = decode_change(states, at);
+    struct cn_hpc_states_context context = {0};
+
     if (states->contexts.len > 0)
         (void)cn_hpc_states_context_decode(
             cn_bytes_element(states->contexts, at, cn_hpc_states_context_size), &context);
-    return (struct cn_state_change){change.time_ns, (enum cn_task_state)change.state,
-                                    context.context};
+    return (struct cn_state_change){.time_ns = change.time_ns,
+                                    .state = change.state < CN_TASK_STATES
+                                                 ? (enum cn_task_state)change.state
+                                                 : CN_TASK_UNKNOWN,
+                                    .context = context.context};
 }
 
-static bool check_change(const struct cn_state_change *change, uint64_t before_ns,
+static bool check_change(const struct cn_hpc_states_change *change, uint64_t before_ns,
                          bool is_last, struct cn_error *err)
 {
     if (change->state > CN_TASK_UNKNOWN || (is_last && change->state != CN_TASK_UNKNOWN))
@@ -153,7 +166,7 @@ static bool take_states(struct states_pass *p, struct cn_thread_states *out,
                        &states.contexts))
         (void)cn_bytes_take(&file->contexts, file->contexts.len, &rest);
     for (size_t i = 0; i < states.count; i++) {
-        struct cn_state_change change = read_change(&states, i);
+        struct cn_hpc_states_change change = decode_change(&states, i);
 
         if (!check_change(&change, before_ns, i + 1 == states.count, err))
             return false;
@@ -166,16 +179,26 @@ static bool take_states(struct states_pass *p, struct cn_thread_states *out,
     return true;
 }
 
-static struct cn_thread_run read_run(const struct cn_thread_runs *runs, size_t at)
+static struct cn_hpc_states_run decode_run(const struct cn_thread_runs *runs, size_t at)
 {
     struct cn_hpc_states_run run = {0};
 
     (void)cn_hpc_states_run_decode(
         cn_bytes_element(runs->stored, at, cn_hpc_states_run_size), &run);
-    return (struct cn_thread_run){run.begin_ns, run.end_ns, run.processor};
+    return run;
 }
 
-static bool check_run(const struct cn_thread_run *run, uint64_t before_ns,
+static struct cn_thread_run read_run(const struct cn_thread_runs *runs, size_t at)
+{
+    struct cn_hpc_states_run run = decode_run(runs, at);
+
+    return (struct cn_thread_run){
+        .begin_ns = run.begin_ns,
+        .end_ns = run.end_ns,
+        .processor = run.processor < CN_PROCESSOR_MAX ? run.processor : 0};
+}
+
+static bool check_run(const struct cn_hpc_states_run *run, uint64_t before_ns,
                       struct cn_error *err)
 {
     if (run->processor >= CN_PROCESSOR_MAX)
@@ -198,7 +221,7 @@ static bool take_runs(struct states_pass *p, struct cn_thread_runs *out,
                       &p->run_end, &runs.stored, &runs.count, err))
         return false;
     for (size_t i = 0; i < runs.count; i++) {
-        struct cn_thread_run run = read_run(&runs, i);
+        struct cn_hpc_states_run run = decode_run(&runs, i);
 
         if (!check_run(&run, before_ns, err))
             return false;
@@ -209,22 +232,40 @@ static bool take_runs(struct states_pass *p, struct cn_thread_runs *out,
     return true;
 }
 
+struct stored_wakeup {
+    struct cn_hpc_states_wakeup threads;
+    struct cn_hpc_states_waker waker;
+};
+
 /* Files of earlier versions lack wakers: all wake-ups are of threads. */
-static struct cn_wakeup read_wakeup(const struct cn_wakeups *wakeups, size_t at)
+static struct stored_wakeup decode_wakeup(const struct cn_wakeups *wakeups, size_t at)
 {
-    struct cn_hpc_states_wakeup wakeup = {0};
-    struct cn_hpc_states_waker waker = {0};
+    struct stored_wakeup out = {0};
 
     (void)cn_hpc_states_wakeup_decode(
-        cn_bytes_element(wakeups->stored, at, cn_hpc_states_wakeup_size), &wakeup);
+        cn_bytes_element(wakeups->stored, at, cn_hpc_states_wakeup_size), &out.threads);
     if (at < wakeups->wakers.len / cn_hpc_states_waker_size)
         (void)cn_hpc_states_waker_decode(
-            cn_bytes_element(wakeups->wakers, at, cn_hpc_states_waker_size), &waker);
-    return (struct cn_wakeup){.time_ns = wakeup.time_ns,
-                              .from = wakeup.from,
-                              .to = wakeup.to,
-                              .context = waker.context,
-                              .source = (enum cn_wakeup_source)waker.source};
+            cn_bytes_element(wakeups->wakers, at, cn_hpc_states_waker_size), &out.waker);
+    return out;
+}
+
+static uint32_t limit_profile(const struct cn_wakeups *wakeups, uint32_t profile)
+{
+    return profile < wakeups->profile_count ? profile : 0;
+}
+
+static struct cn_wakeup read_wakeup(const struct cn_wakeups *wakeups, size_t at)
+{
+    struct stored_wakeup wakeup = decode_wakeup(wakeups, at);
+
+    return (struct cn_wakeup){.time_ns = wakeup.threads.time_ns,
+                              .from = limit_profile(wakeups, wakeup.threads.from),
+                              .to = limit_profile(wakeups, wakeup.threads.to),
+                              .context = wakeup.waker.context,
+                              .source = wakeup.waker.source < CN_WAKEUP_SOURCES
+                                            ? (enum cn_wakeup_source)wakeup.waker.source
+                                            : CN_WOKEN_BY_OTHER};
 }
 
 static bool take_wakeups(const struct cn_hpc_states_file *file, uint32_t profile_count,
@@ -234,17 +275,18 @@ static bool take_wakeups(const struct cn_hpc_states_file *file, uint32_t profile
     struct cn_wakeups wakeups = {.count = kept.len / cn_hpc_states_wakeup_size,
                                  .read = read_wakeup,
                                  .stored = kept,
-                                 .wakers = wakers_kept};
+                                 .wakers = wakers_kept,
+                                 .profile_count = profile_count};
 
     for (size_t i = 0; i < wakeups.count; i++) {
-        struct cn_wakeup wakeup = read_wakeup(&wakeups, i);
+        struct stored_wakeup wakeup = decode_wakeup(&wakeups, i);
 
-        if (wakeup.from >= profile_count || wakeup.to >= profile_count)
+        if (wakeup.threads.from >= profile_count || wakeup.threads.to >= profile_count)
             return cn_fail(err, CN_ERR_FORMAT,
                            "wake-up %zu is of profiles that profile.db does not have", i);
-        if (wakeup.source >= CN_WAKEUP_SOURCES)
+        if (wakeup.waker.source >= CN_WAKEUP_SOURCES)
             return cn_fail(err, CN_ERR_FORMAT, "source %u of a wake-up at %" PRIu64,
-                           (unsigned)wakeup.source, wakeup.time_ns);
+                           (unsigned)wakeup.waker.source, wakeup.threads.time_ns);
         forget(&kept, file->wakeups.ptr + i * cn_hpc_states_wakeup_size, file->is_mapped);
     }
     forget(&wakers_kept, file->wakers.ptr + file->wakers.len, file->is_mapped);

@@ -247,6 +247,57 @@ static void every_flipped_byte_and_truncation_is_noticed(void **state)
     cn_database_close(from);
 }
 
+/* The file of a database, read, and then overwritten with one byte, as if another program did it. */
+static void must_change_after_reading(struct cn_database *from, int byte,
+                                      struct cn_hpc_states *out, uint8_t **bytes,
+                                      struct cn_arena *arena)
+{
+    struct cn_file file = {0};
+    struct cn_error err;
+
+    cn_scratch_remove("db");
+    cn_v4_must_write(from, "db", (struct cn_write_options){.workers = 1});
+    assert_true(cn_file_open_at(&file, "db", CN_HPC_STATES_NAME, &err));
+    *bytes = cn_alloc(file.bytes.len, 1);
+    memcpy(*bytes, file.bytes.ptr, file.bytes.len);
+    assert_true(cn_hpc_states_read((struct cn_bytes){*bytes, file.bytes.len},
+                                   from->profile_count, false, arena, out, &err));
+    memset(*bytes, byte, file.bytes.len);
+    cn_file_close(&file);
+}
+
+static void numbers_of_a_file_that_changed_after_its_check_are_limited(void **state)
+{
+    struct cn_database *from = made();
+    struct cn_arena arena = {0};
+    struct cn_hpc_states states;
+    uint8_t *bytes;
+    size_t len;
+
+    (void)state;
+    must_change_after_reading(from, 0xff, &states, &bytes, &arena);
+    for (uint32_t i = 0; i < from->profile_count; i++)
+        for (size_t k = 0; k < states.states[i].count; k++)
+            assert_int_equal(cn_thread_states_at(&states.states[i], k).state,
+                             CN_TASK_UNKNOWN);
+    free(bytes);
+    cn_database_close(from);
+    bytes = cn_test_perf_processors(false, &len);
+    from = made_of(bytes, len);
+    must_change_after_reading(from, 0xff, &states, &bytes, &arena);
+    for (uint32_t i = 0; i < from->profile_count; i++)
+        for (size_t k = 0; k < states.runs[i].count; k++)
+            assert_true(cn_thread_runs_at(&states.runs[i], k).processor <
+                        CN_PROCESSOR_MAX);
+    assert_int_equal(states.wakeups.count, 1);
+    struct cn_wakeup wakeup = cn_wakeups_at(&states.wakeups, 0);
+    assert_true(wakeup.from < from->profile_count && wakeup.to < from->profile_count &&
+                wakeup.source < CN_WAKEUP_SOURCES);
+    free(bytes);
+    cn_arena_done(&arena);
+    cn_database_close(from);
+}
+
 /* Profiles with these ends, and these changes, with sound checksums. */
 static bool is_read_with(const uint64_t *ends, uint32_t end_count,
                          const struct cn_hpc_states_change *changes, size_t change_count)
@@ -441,6 +492,7 @@ int main(void)
         CN_SCRATCH_TEST(wrong_changes_of_memory_are_refused),
         CN_SCRATCH_TEST(launches_are_of_profiles_of_the_database),
         CN_SCRATCH_TEST(every_flipped_byte_and_truncation_is_noticed),
+        CN_SCRATCH_TEST(numbers_of_a_file_that_changed_after_its_check_are_limited),
         CN_SCRATCH_TEST(wrong_changes_are_refused),
         CN_SCRATCH_TEST(a_wake_up_has_a_known_source_or_is_of_an_older_file),
     };
