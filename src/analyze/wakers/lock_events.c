@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
@@ -203,22 +204,30 @@ void cn_lock_events_done(struct cn_lock_events *events)
     *events = (struct cn_lock_events){0};
 }
 
+/* Losses are in the order of tasks, then of time: where one is looked for. */
+struct loss_search {
+    const struct cn_lock_loss *losses;
+    uint32_t task;
+};
+
+static bool is_loss_before(const void *data, uint64_t at, uint64_t time_ns)
+{
+    const struct loss_search *search = data;
+    const struct cn_lock_loss *loss = &search->losses[at];
+
+    return loss->task < search->task ||
+           (loss->task == search->task && loss->begin_ns < time_ns);
+}
+
 const struct cn_lock_loss *cn_lock_events_loss(const struct cn_lock_events *events,
                                                uint32_t task, uint64_t after_ns)
 {
-    size_t low = 0, high = events->loss_count;
+    struct loss_search search = {events->losses, task};
+    size_t at =
+        (size_t)cn_search(0, events->loss_count, is_loss_before, &search, after_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct cn_lock_loss *loss = &events->losses[middle];
-
-        if (loss->task < task || (loss->task == task && loss->begin_ns < after_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < events->loss_count && events->losses[low].task == task
-               ? &events->losses[low]
+    return at < events->loss_count && events->losses[at].task == task
+               ? &events->losses[at]
                : NULL;
 }
 

@@ -16,8 +16,8 @@
 /* A variable that is not larger is the lock. */
 enum { LOCK_LEN_MAX = 64 };
 
-/* So many losses are looked at for a wait; with more, what it was for is unknown. */
-enum { LOST_LOOKS_MAX = 1000 };
+/* So many holds, and so many losses, are looked at for a wait; with more, what it was for is unknown. */
+enum { LOOKS_MAX = 1000 };
 
 /* A time in which a task had a lock; of what only wakes, the call that did. */
 struct hold {
@@ -80,26 +80,6 @@ static void add_changes(struct lock_build *b, const struct cn_lock_event *event,
         change(b, event, event->end_ns, false, is_shared);
 }
 
-/* The hold that a task has now, or NULL. A mutex may be taken several times. */
-static struct hold *open_hold(struct lock_build *b, size_t *open, size_t count,
-                              uint32_t task)
-{
-    for (size_t i = count; i-- > 0;)
-        if (b->holds[open[i]].task == task)
-            return &b->holds[open[i]];
-    return NULL;
-}
-
-static void drop_open(struct lock_build *b, size_t *open, size_t *count,
-                      const struct hold *hold)
-{
-    size_t i = 0;
-
-    while (open[i] != (size_t)(hold - b->holds))
-        i++;
-    open[i] = open[--*count];
-}
-
 /* The loss of records, up to a time, in which a task may have given the lock back; NULL: there is none. */
 static const struct cn_lock_loss *loss_in(const struct lock_build *b,
                                           const struct hold *hold, uint64_t until_ns)
@@ -141,49 +121,50 @@ static void list_lost(struct lock_build *b)
                 CN_UP(struct hold, begin_ns));
 }
 
+/* What a task has of the lock at a time of its changes. A mutex may be taken several times. */
+struct owned {
+    size_t hold; /* its number, plus one; 0: none */
+    uint32_t level;
+};
+
 /* From what was taken and given back, the times in which tasks had the lock. A task that took it more than
  * once has it until it has given it back as often. */
 static void make_holds(struct lock_build *b)
 {
-    size_t *open = cn_alloc(b->change_count + 1, sizeof(*open)), count = 0;
-    struct cn_map levels = {0};
+    struct owned *list = cn_alloc(b->change_count + 1, sizeof(*list));
+    struct cn_map owned_by = {0}; /* by task, in the list */
 
     CN_SORT(b->changes, b->change_count, CN_UP(struct change, time_ns),
             CN_DOWN(struct change, is_given));
     for (size_t i = 0; i < b->change_count; i++) {
         const struct change *at = &b->changes[i];
-        struct hold *hold = open_hold(b, open, count, at->task);
-        uint32_t *level = cn_map_at(&levels, at->task, 0);
+        struct owned *owned =
+            &list[*cn_map_at(&owned_by, at->task, (uint32_t)owned_by.count)];
+        struct hold *hold = owned->hold > 0 ? &b->holds[owned->hold - 1] : NULL;
         const struct cn_lock_loss *loss = hold ? loss_in(b, hold, at->time_ns) : NULL;
 
-        if (at->is_given && hold && (--*level == 0 || loss)) {
-            *level = 0;
+        if (at->is_given && hold && (--owned->level == 0 || loss)) {
             hold->end_ns = at->time_ns;
             hold->given = at->path;
             /* It may have been taken among what was lost. */
             hold->taken = loss ? 0 : hold->taken;
-            drop_open(b, open, &count, hold);
+            *owned = (struct owned){0};
         } else if (loss) {
             lose_hold(hold, loss);
-            drop_open(b, open, &count, hold);
-            hold = NULL;
+            *owned = (struct owned){0};
         }
-        if (at->is_given)
+        if (at->is_given || owned->level++ > 0)
             continue;
-        ++*level;
-        if (hold)
-            continue;
-        *level = 1;
-        open[count++] = b->hold_count;
         CN_PUSH(b->holds, b->hold_count, b->hold_capacity,
                 (struct hold){.end_ns = UINT64_MAX,
                               .begin_ns = at->time_ns,
                               .task = at->task,
                               .taken = at->path,
                               .is_shared = at->is_shared});
+        owned->hold = b->hold_count;
     }
-    cn_map_done(&levels);
-    free(open);
+    cn_map_done(&owned_by);
+    free(list);
     list_lost(b);
 }
 
@@ -204,16 +185,22 @@ static bool is_in_way(const struct hold *hold, const struct cn_lock_event *event
 }
 
 /* The last one that ends while the call waits, or has not ended; NULL: it did not wait, or it is not known
- * for whom. */
-static struct hold *find_giver(struct lock_build *b, const struct cn_lock_event *event)
+ * for whom, as there are too many that are not in its way. */
+static struct hold *find_giver(struct lock_build *b, const struct cn_lock_event *event,
+                               bool *are_too_many)
 {
     size_t at = b->hold_count > 0 ? cn_search_u64(&b->holds->end_ns, b->hold_count,
                                                   sizeof(*b->holds), event->end_ns)
                                   : 0;
 
-    while (at-- > 0 && b->holds[at].end_ns > event->begin_ns)
+    *are_too_many = false;
+    for (size_t looks = 0; at-- > 0 && b->holds[at].end_ns > event->begin_ns; looks++) {
+        *are_too_many = looks == LOOKS_MAX;
+        if (*are_too_many)
+            return NULL;
         if (is_in_way(&b->holds[at], event))
             return &b->holds[at];
+    }
     return NULL;
 }
 
@@ -225,7 +212,7 @@ static bool may_be_lost(const struct lock_build *b, const struct cn_lock_event *
                                                   sizeof(*b->lost), after_ns)
                                   : 0;
 
-    for (size_t looks = 0; at < b->lost_count && looks < LOST_LOOKS_MAX; at++, looks++)
+    for (size_t looks = 0; at < b->lost_count && looks < LOOKS_MAX; at++, looks++)
         if (b->lost[at].lost_ns < event->end_ns && is_in_way(&b->lost[at], event))
             return true;
     return at < b->lost_count;
@@ -300,9 +287,11 @@ static void add_kept(struct cn_lock_row *row, struct hold *hold, uint64_t last_n
 
 static void add_wait(struct lock_build *b, const struct cn_lock_event *event)
 {
-    struct hold *hold = find_giver(b, event);
     uint64_t end_ns = event->end_ns != UINT64_MAX ? event->end_ns : b->events.last_ns;
-    bool is_unknown = may_be_lost(b, event, hold ? hold->end_ns : event->begin_ns);
+    bool are_too_many;
+    struct hold *hold = find_giver(b, event, &are_too_many);
+    bool is_unknown =
+        are_too_many || may_be_lost(b, event, hold ? hold->end_ns : event->begin_ns);
     uint32_t number;
 
     if (is_unknown)
