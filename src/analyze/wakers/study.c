@@ -15,8 +15,15 @@ bool cn_wait_study_build(struct cn_wait_study *study, struct cn_database *db,
     return true;
 }
 
+bool cn_wait_study_index(struct cn_wait_study *study, struct cn_error *err)
+{
+    return cn_wait_blocks_build(&study->blocks, &study->graph, &study->sites,
+                                &study->locks, study->tells_threads, err);
+}
+
 void cn_wait_study_done(struct cn_wait_study *study)
 {
+    cn_wait_blocks_done(&study->blocks);
     cn_wait_graph_done(&study->graph);
     cn_wait_sites_done(&study->sites);
     cn_lock_names_done(&study->locks);
@@ -78,8 +85,13 @@ bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chose
     for (uint32_t profile = 0; profile < graph->profile_count; profile++) {
         if (is_chosen && !is_chosen[profile])
             continue;
-        size_t at = cn_wait_graph_after(graph, profile, begin_ns);
-        while (cn_wait_graph_next(graph, profile, &at, &wait) && wait.begin_ns < end_ns) {
+        for (size_t at = cn_wait_graph_after(graph, profile, begin_ns);
+             at < study->db->states[profile].count;) {
+            if (cn_wait_blocks_add(&study->blocks, profile, &at, begin_ns, end_ns, out) ||
+                !cn_wait_graph_at(graph, profile, at++, &wait))
+                continue;
+            if (wait.begin_ns >= end_ns)
+                break;
             cn_wait_sums_add(out, &wait, begin_ns, end_ns);
             cn_wait_graph_forget(graph, ++count);
         }

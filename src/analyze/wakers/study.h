@@ -17,6 +17,7 @@
 
 #include "analyze/lens/code.h"
 #include "analyze/views/frames.h"
+#include "analyze/wakers/blocks.h"
 #include "analyze/wakers/graph.h"
 #include "analyze/wakers/lock_names.h"
 #include "analyze/wakers/sites.h"
@@ -29,6 +30,7 @@ struct cn_wait_study {
     struct cn_wait_sites sites;
     struct cn_wait_graph graph;
     struct cn_lock_names locks;
+    struct cn_wait_blocks blocks; /* empty without an index */
 };
 
 /* Fails if it is not known when threads wait; then nothing is left to release. */
@@ -36,6 +38,9 @@ CN_CHECK bool cn_wait_study_build(struct cn_wait_study *study, struct cn_databas
                                   const struct cn_frames *frames,
                                   const struct cn_codes *codes, struct cn_error *err);
 void cn_wait_study_done(struct cn_wait_study *study); /* a zeroed one is fine */
+
+/* Add up the waits once, so that cn_wait_study_waits() of any range takes little time. */
+CN_CHECK bool cn_wait_study_index(struct cn_wait_study *study, struct cn_error *err);
 
 /* A study with the names that it borrows. Released also after a failure. */
 struct cn_wait_source {

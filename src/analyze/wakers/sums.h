@@ -40,13 +40,30 @@ struct cn_wait_row {
     uint32_t profile;             /* likewise */
 };
 
+/* What decides to which row a time belongs. */
+struct cn_wait_key {
+    uint32_t context, by_context; /* of the wait, or of what runs; of the waker */
+    uint32_t profile, waker;      /* 0: none */
+    uint32_t lock;                /* as in a wait */
+    uint8_t kind;
+    bool is_ending, is_inferred;
+};
+
+struct cn_wait_recent {
+    struct cn_wait_key key;
+    uint32_t row;
+    uint32_t round; /* in which that was its row */
+};
+
 struct cn_wait_sums {
     struct cn_database *db;
     const struct cn_wait_sites *sites;
     const struct cn_lock_names *locks; /* NULL: waits have none */
     struct cn_wait_row *list;
     size_t count, capacity;
-    struct cn_map row_of; /* by a hash of what rows differ in */
+    struct cn_map row_of;          /* by a hash of what rows differ in */
+    struct cn_wait_recent *recent; /* by a hash of the key, the last one that was added */
+    uint32_t round; /* from 1; the next one begins when the rows are cleared */
     struct cn_names names;
     uint32_t *name_of; /* by profile */
     uint64_t total_ns;
@@ -57,6 +74,13 @@ CN_CHECK bool cn_wait_sums_init(struct cn_wait_sums *sums, struct cn_database *d
                                 const struct cn_wait_sites *sites, bool tells_threads,
                                 struct cn_error *err);
 void cn_wait_sums_done(struct cn_wait_sums *sums); /* a zeroed one is fine */
+
+/* Forget the rows, and keep the names. */
+void cn_wait_sums_clear(struct cn_wait_sums *sums);
+
+/* Add a row of other sums of the database, in which threads are told apart in the same way. */
+void cn_wait_sums_merge(struct cn_wait_sums *sums, const struct cn_wait_sums *from,
+                        const struct cn_wait_row *row);
 
 /* Add what a wait has of a range of time. */
 void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
