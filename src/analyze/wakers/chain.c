@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "model/contexts/database.h"
 #include "model/thread_states.h"
 
@@ -71,9 +72,9 @@ static void hop(struct chain_walk *walk, uint32_t profile, uint32_t context)
     }
 }
 
-static uint64_t time_of(const struct cn_thread_states *states, size_t at)
+static bool is_before(const void *states, uint64_t at, uint64_t time_ns)
 {
-    return cn_thread_states_at(states, at).time_ns;
+    return cn_thread_states_at(states, (size_t)at).time_ns < time_ns;
 }
 
 /* The last change of the thread's state before the time; -1: there is none. The walk goes back in time: what is
@@ -81,25 +82,17 @@ static uint64_t time_of(const struct cn_thread_states *states, size_t at)
 static ptrdiff_t change_before(struct chain_walk *walk, uint64_t time_ns)
 {
     const struct cn_thread_states *states = &walk->db->states[walk->profile];
-    size_t *last = &walk->last[walk->profile], high = *last, low, step = 1;
+    size_t *last = &walk->last[walk->profile], high = *last, step = 1;
 
     if (high == 0 || high > states->count)
         high = states->count;
-    while (step < high && time_of(states, high - step) >= time_ns) {
+    while (step < high && !is_before(states, high - step, time_ns)) {
         high -= step;
         step *= 2;
     }
-    low = step < high ? high - step : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (time_of(states, middle) < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *last = low;
-    return (ptrdiff_t)low - 1;
+    *last = (size_t)cn_search(step < high ? high - step : 0, high, is_before, states,
+                              time_ns);
+    return (ptrdiff_t)*last - 1;
 }
 
 static void walk_wait(struct chain_walk *walk, size_t state)

@@ -6,6 +6,7 @@
 #include "analyze/timeline/spans.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
+#include "base/search.h"
 #include "model/contexts/database.h"
 #include "model/thread_states.h"
 
@@ -31,7 +32,7 @@ static double share_of(const struct saved_walk *walk, uint32_t context)
 static void save(struct saved_walk *walk, uint64_t begin_ns, uint64_t end_ns,
                  double share)
 {
-    struct cn_saving saving = {begin_ns, end_ns, walk->before_ns, 1 - share};
+    struct cn_saving saving = {begin_ns, walk->before_ns, 1 - share};
 
     if (begin_ns >= end_ns || !(share < 1))
         return;
@@ -145,6 +146,8 @@ bool cn_saved_time_build(struct cn_saved_time *out, struct cn_database *db,
         if (!cn_spans_visit(db, i, 0, UINT64_MAX, add_span, &walk, err))
             return false;
         finish(&walk);
+        CN_PUSH(out->list, out->count, out->capacity,
+                (struct cn_saving){UINT64_MAX, walk.before_ns, 0});
     }
     out->first_of[db->profile_count] = out->count;
     return true;
@@ -157,23 +160,24 @@ void cn_saved_time_done(struct cn_saved_time *saved)
     *saved = (struct cn_saved_time){0};
 }
 
+static bool begins_before(const void *data, uint64_t at, uint64_t time_ns)
+{
+    const struct cn_saving *list = data;
+
+    return list[at].begin_ns < time_ns;
+}
+
 int64_t cn_saved_until(const struct cn_saved_time *saved, uint32_t profile,
                        uint64_t time_ns)
 {
-    size_t first = saved->first_of[profile], low = first;
-    size_t high = saved->first_of[profile + 1];
+    size_t first = saved->first_of[profile];
+    size_t at = (size_t)cn_search(first, saved->first_of[profile + 1], begins_before,
+                                  saved->list, time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (saved->list[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == first)
+    if (at == first)
         return 0;
-    const struct cn_saving *last = &saved->list[low - 1];
-    uint64_t end_ns = time_ns < last->end_ns ? time_ns : last->end_ns;
-    return last->before_ns + llround(last->share * (double)(end_ns - last->begin_ns));
+    const struct cn_saving *last = &saved->list[at - 1];
+    double ns = last->share * (double)(time_ns - last->begin_ns);
+    int64_t most_ns = saved->list[at].before_ns - last->before_ns;
+    return last->before_ns + (ns < (double)most_ns ? llround(ns) : most_ns);
 }

@@ -19,14 +19,16 @@
 struct cn_database;
 struct cn_frames;
 
+/* It ends when the time until the next one is saved. */
 struct cn_saving {
-    uint64_t begin_ns, end_ns;
+    uint64_t begin_ns;
     int64_t before_ns; /* saved until it begins */
     double share;      /* of its time that is saved */
 };
 
 struct cn_saved_time {
-    struct cn_saving *list; /* by profile, then in the order of time */
+    struct cn_saving
+        *list; /* by profile, then in the order of time; the last of each is none */
     size_t count, capacity;
     size_t *first_of; /* by profile: in the list; one more than there are profiles */
 };
