@@ -18,6 +18,13 @@ export const tests = {
         /work\(-2, "abc\\n", 'w', 1\.500000, &main\) = 0xbeef/.test(text),
       ),
     );
+    // Times have one unit, each duration has its own.
+    assert.match(await page.textContent(".call-list .vtable-head"), /time \(ns\)\s*duration/);
+    const durations = await page
+      .locator(".call-list .duration")
+      .evaluateAll((all) => all.map((one) => one.textContent).filter((text) => text !== ""));
+    assert.ok(durations.length > 3);
+    for (const text of durations) assert.match(text, /^(open |≥ )?\d{1,4}\.\d{3}(µs|ms|s)$/);
     await shot("calls");
   },
   async "calls are found forwards and backwards"({ page, show, until, hash }) {

@@ -16,7 +16,7 @@ import {
   siblingOf,
   waitText,
 } from "../src/calls/calls_model";
-import { formatMoment } from "../src/shared/format";
+import { momentUnit } from "../src/shared/units";
 import type { Call, Calls } from "../generated/answers";
 
 const call = (time: number, kind: Call["kind"], depth: number): Call => ({
@@ -169,18 +169,35 @@ test("what is inside a folded call has no lines, wherever it ends", () => {
   );
 });
 
-test("bars of durations are logarithmic, durations have one unit", () => {
+test("bars of durations are logarithmic, each duration has its unit and three decimals", () => {
   assert.equal(barShare(undefined, 1000), 0);
   assert.equal(barShare(1000, 1000), 1);
   assert.equal(barShare(100, 1000), 0.5);
-  const lasting = (duration: number) => printDuration({ ...call(0, "enter", 0), duration });
-  assert.equal(lasting(1500), "1.500");
-  assert.equal(lasting(9_999_000), "9,999.000");
-  assert.equal(lasting(1_670_624_824), "1,670,624.824");
-  assert.equal(printDuration({ ...call(0, "enter", 0), atLeast: 2e7 }), "≥ 20,000.000");
+  const print = (of: object) => {
+    const { number, unit } = printDuration({ ...call(0, "enter", 0), ...of });
+    return `${number} ${unit}`;
+  };
+  assert.equal(print({ duration: 512 }), "0.512 µs");
+  assert.equal(print({ duration: 1500 }), "1.500 µs");
+  assert.equal(print({ duration: 999_999 }), "999.999 µs");
+  assert.equal(print({ duration: 999_999_999 }), "1.000 s");
+  assert.equal(print({ duration: 9_999_000 }), "9.999 ms");
+  assert.equal(print({ duration: 1_670_624_824 }), "1.671 s");
+  assert.equal(print({ duration: 36e12 }), "600.000 min");
+  assert.equal(print({ atLeast: 2e7 }), "≥ 20.000 ms");
+  assert.equal(print({ duration: 2e7, isOpen: true }), "open 20.000 ms");
+  assert.equal(print({}), " ");
 });
 
-test("times before the first call are negative", () => {
-  assert.equal(formatMoment(1234567), "1,234.567");
-  assert.equal(formatMoment(-1005), "−1.005");
+test("times of calls have one unit with at most four digits before the point, to the nanosecond", () => {
+  const of = (most: number, ns: number) => {
+    const { unit, print } = momentUnit(most);
+    return `${print(ns)} ${unit}`;
+  };
+  assert.equal(of(9999, 1234), "1,234 ns");
+  assert.equal(of(9e6, 1_234_567), "1,234.567 µs");
+  assert.equal(of(9e6, -1005), "−1.005 µs");
+  assert.equal(of(4_372_436_079, 4_372_436_079), "4,372.436\u2009079 ms");
+  assert.equal(of(4_372_436_079, 95_292), "0.095\u2009292 ms");
+  assert.equal(of(2e10, 12_000_000_001), "12.000\u2009000\u2009001 s");
 });

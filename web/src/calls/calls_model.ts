@@ -1,7 +1,7 @@
 // The calls of a recording that are in the page: consecutive pages, extended at both ends, and their
 // lines.
 
-import { formatMoment } from "../shared/format";
+import { formatExact } from "../shared/format";
 import type { Call, Calls } from "../../generated/answers";
 
 const PAGES_MAX = 12;
@@ -144,11 +144,13 @@ export function lineAt(lines: Line[], time: number): number {
   return lines.length === 0 ? -1 : at;
 }
 
-// In microseconds, as times are: a column has one unit.
-export function printDuration(call: Call): string {
-  if (call.duration !== undefined)
-    return `${call.isOpen ? "open " : ""}${formatMoment(call.duration)}`;
-  return call.atLeast === undefined ? "" : `≥ ${formatMoment(call.atLeast)}`;
+// A call may take a nanosecond or an hour: each duration has a unit of its own.
+export function printDuration(call: Call): { number: string; unit: string } {
+  const { duration = call.atLeast } = call;
+  if (duration === undefined) return { number: "", unit: "" };
+  const { number, unit } = formatExact(duration);
+  if (call.duration === undefined) return { number: `≥ ${number}`, unit };
+  return { number: call.isOpen ? `open ${number}` : number, unit };
 }
 
 const SHORTEST = 10; // ns

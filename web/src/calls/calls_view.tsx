@@ -3,12 +3,13 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, pause, type Parameters } from "../shared/api";
-import { formatMoment, formatNs, parseNs } from "../shared/format";
+import { formatExact, formatNs, parseNs } from "../shared/format";
 import { Icon } from "../shared/look/icons";
 import { Name } from "../shared/names/name";
-import { useIsPhone } from "../shared/narrow";
+import { useIsPhone, useIsWide } from "../shared/narrow";
 import type { Range } from "../shared/range";
 import { go, isOn, linkTo, type State } from "../shared/state";
+import { momentUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 import { LatencyPlot } from "../tree/plots";
@@ -40,11 +41,11 @@ const NEAR = 40; // lines from the edge at which the next page is loaded
 const ENDS_MS = 20; // until the ends of long calls are asked for again
 const INDENT_PX = 16; // of a level, as --indent
 
-const COLUMNS: TableColumn[] = [
-  { name: "time", title: "time (µs)", isNumber: true },
+const columnsOf = (unitOfTimes: string): TableColumn[] => [
+  { name: "time", title: `time (${unitOfTimes})`, isNumber: true },
   {
     name: "duration",
-    title: "duration (µs)",
+    title: "duration",
     hint: "recorded, with waiting; bars are logarithmic",
     isNumber: true,
   },
@@ -191,6 +192,7 @@ export function CallsView(props: Props) {
   const time = Number(state.time ?? 0);
   const isOnly = isOn(state, "only");
   const isPhone = useIsPhone();
+  const isWide = useIsWide();
   const { shown, folds, extend, fold, findBefore } = useCalls(
     props.path,
     task,
@@ -201,6 +203,10 @@ export function CallsView(props: Props) {
   const most = useMemo(
     () => lines.reduce((max, { call }) => Math.max(max, call.duration ?? call.atLeast ?? 0), 0),
     [lines],
+  );
+  const times = useMemo(
+    () => momentUnit(Math.max(props.duration, lines[lines.length - 1]?.call.time ?? 0)),
+    [props.duration, lines],
   );
   const chosen = lineAt(lines, time);
   const [selected, setSelected] = useState<Line | null>(null);
@@ -270,14 +276,14 @@ export function CallsView(props: Props) {
         <VirtualTable
           class="call-list"
           label="calls in time order, with arguments and results"
-          columns={isPhone ? COLUMNS.slice(1) : COLUMNS}
-          widths={isPhone ? "14ch minmax(20ch, 1fr)" : "12ch 26ch minmax(36ch, 1fr)"}
+          columns={columnsOf(times.unit).slice(isPhone ? 1 : 0)}
+          widths={isPhone ? "14ch minmax(20ch, 1fr)" : "15ch 26ch minmax(36ch, 1fr)"}
           count={lines.length}
           row={(i) =>
             rowOf(lines[i] as Line, {
               isFlat: isOnly,
               isHere: i === chosen,
-              hasTime: !isPhone,
+              printTime: isPhone ? null : times.print,
               isFound: found?.(lines[i]?.call.name ?? "") ?? false,
               most,
               onFold: (call) => void fold(call),
@@ -294,7 +300,7 @@ export function CallsView(props: Props) {
           revealFor={selected ? `selected ${selected.call.time}` : `${time} ${shown.load}`}
           revealAt={selected ? "nearest" : time > 0 ? "middle" : "top"}
         />
-        {props.isReady && (selected || state.time) && name && (
+        {props.isReady && (isWide || selected || state.time) && name && (
           <Distribution path={props.path} name={name} />
         )}
       </div>
@@ -386,7 +392,7 @@ const canFold = ({ call, isLeaf }: Line): boolean =>
 interface RowOptions {
   isFlat: boolean; // single calls that match
   isHere: boolean;
-  hasTime: boolean; // phones have no room for it
+  printTime: ((ns: number) => string) | null; // phones have no room for it
   isFound: boolean; // by Find
   most: number; // the longest duration
   onFold: (call: Call) => void;
@@ -396,16 +402,18 @@ function rowOf(line: Line, options: RowOptions): TableRow {
   const { call, isLeaf, isFolded } = line;
   const isOneLine = isLeaf || isFolded || options.isFlat;
   const indent = line.depth * INDENT_PX;
+  const duration = line.wait === undefined ? printDuration(call) : formatExact(line.wait);
   const share = barShare(line.wait ?? call.duration ?? call.atLeast, options.most);
   return {
     class: `${call.kind === "exit" ? "exit" : ""}${options.isHere ? " here" : ""}${options.isFound ? " hit" : ""}`,
     cells: [
-      ...(options.hasTime ? [formatMoment(call.time)] : []),
+      ...(options.printTime ? [options.printTime(call.time)] : []),
       <span class="duration">
         <span class={line.wait === undefined ? "bar-room" : "bar-room wait"}>
           {share > 0 && <i style={{ width: `${share * 100}%` }} />}
         </span>
-        <span>{line.wait === undefined ? printDuration(call) : formatMoment(line.wait)}</span>
+        <span>{duration.number}</span>
+        <small class="unit">{duration.unit}</small>
       </span>,
       <span
         class="indented"

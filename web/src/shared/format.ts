@@ -53,11 +53,25 @@ export const BYTES: [number, string][] = [
   [2 ** 10, "KiB"],
 ];
 
-// A time in microseconds, to the nanosecond.
-export function formatMoment(ns: number): string {
-  if (ns < 0) return `−${formatMoment(-ns)}`;
-  const micros = Math.floor(ns / 1000);
-  return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")}`;
+const EXACT_UNITS: [below: number, factor: number, unit: string][] = [
+  [1e6, 1e3, "µs"],
+  [1e9, 1e6, "ms"],
+  [1e13, 1e9, "s"],
+  [Infinity, 60e9, "min"],
+];
+
+// The duration of a call with three decimals of its own unit, so that durations of any length have their points below
+// each other: "43.867 µs", "4.372 s".
+export function formatExact(ns: number): { number: string; unit: string } {
+  // 999,999.9 µs would be rounded to 1000 ms.
+  const [, factor, unit] = EXACT_UNITS.find(([below]) => ns < below * (1 - 5e-7)) ?? [0, 1e9, "s"];
+  return {
+    number: (ns / factor).toLocaleString("en-US", {
+      minimumFractionDigits: 3,
+      maximumFractionDigits: 3,
+    }),
+    unit,
+  };
 }
 
 // The value of a metric: durations and sizes with their unit, others with grouped digits.

@@ -157,3 +157,22 @@ export function durationUnit(most: number): { unit: string; print: (ns: number) 
   const [, factor, unit] = DURATIONS.find(([below]) => most < below) ?? [0, 1, "ns"];
   return { unit, print: factor === 1 ? fixed(0, 1) : significant(factor) };
 }
+
+const THIN = "\u2009";
+
+// The unit of a column of times up to `most`, which are told apart to the nanosecond: at most four digits before the
+// point, and groups of three after it, "4,372.436 079".
+export function momentUnit(most: number): { unit: string; print: (ns: number) => string } {
+  const [, factor, unit] = DURATIONS.find(([below]) => most < below) ?? [0, 1, "ns"];
+  const decimals = Math.round(Math.log10(factor));
+  return {
+    unit,
+    print: (ns) => {
+      const size = Math.abs(ns);
+      const whole = Math.floor(size / factor).toLocaleString("en-US");
+      const rest = String(Math.floor(size % factor)).padStart(decimals, "0");
+      const part = decimals === 0 ? "" : `.${rest.replace(/(\d{3})(?=\d)/g, `$1${THIN}`)}`;
+      return `${ns < 0 ? "−" : ""}${whole}${part}`;
+    },
+  };
+}
