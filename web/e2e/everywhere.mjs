@@ -121,7 +121,7 @@ export const tests = {
     await show("s=77&v=flame");
     await page.click("main a >> nth=1");
     await until("another source", () => hash() === "#s=1");
-    await page.waitForSelector(".overview-table tbody tr");
+    await page.waitForSelector(".overview .overview-table tbody tr");
   },
   async "paper is light, has all rows that are loaded, and says how many are not"({
     page,

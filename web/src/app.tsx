@@ -15,6 +15,7 @@ import { hasEngine, startEngine } from "./shared/api";
 import { Choices } from "./shared/choices";
 import { plural } from "./shared/format";
 import type { ViewProps } from "./shared/page";
+import { shorten } from "./shared/names/names";
 import { showControls } from "./shared/names/printable";
 import { rememberSource } from "./shared/recent";
 import { go, linkTo, openSource, printState, useLocationState, type State } from "./shared/state";
@@ -90,13 +91,18 @@ function App() {
         {sources.error ?? "loading…"} <StopButton />
       </main>
     );
-  if (!chosen) return <NoSource sources={sources.value.sources} />;
+  if (!chosen) return <NoSource sources={sources.value.sources} asked={state.s ?? "0"} />;
   const page = { source: chosen, sources: sources.value.sources, state };
   if (state.v === "compare") return <Comparison {...page} />;
   return chosen.kind === "store" ? <Store {...page} /> : <Data key={chosen.id} {...page} />;
 }
 
-function NoSource(props: { sources: Source[] }) {
+const SHOWN_MAX = 40; // characters of an address
+
+const stateOf = ({ state, shareDone }: Source): string =>
+  state === "working" ? `${Math.round(100 * shareDone)} % analysed` : state;
+
+function NoSource(props: { sources: Source[]; asked: string }) {
   return (
     <Frame
       name="not open"
@@ -109,16 +115,38 @@ function NoSource(props: { sources: Source[] }) {
     >
       <main>
         <div class="scroll compare-offers">
-          <h1>The address names a source that is not open</h1>
-          <Card title="Open are">
-            <ul class="offer-list">
-              {props.sources.map((source) => (
-                <li key={source.id}>
-                  <a href={printState({ s: String(source.id) })}>{source.name}</a>{" "}
-                  <small>{source.path}</small>
-                </li>
-              ))}
-            </ul>
+          <h1>No source {shorten(props.asked, SHOWN_MAX)} is open</h1>
+          <Card
+            title={plural(props.sources.length, "open source")}
+            hint="addresses number them in the order of the command line"
+          >
+            <table class="overview-table">
+              <thead>
+                <tr>
+                  <th scope="col">source</th>
+                  <th scope="col">kind</th>
+                  <th scope="col">state</th>
+                  <th scope="col">number</th>
+                </tr>
+              </thead>
+              <tbody>
+                {props.sources.map((source) => (
+                  <tr key={source.id}>
+                    <th scope="row">
+                      <span class="function-name">
+                        <a href={printState({ s: String(source.id) })}>{source.name}</a>
+                        {source.path !== source.name && (
+                          <small class="location">{source.path}</small>
+                        )}
+                      </span>
+                    </th>
+                    <td>{source.kind}</td>
+                    <td>{stateOf(source)}</td>
+                    <td>{source.id}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
           </Card>
         </div>
       </main>

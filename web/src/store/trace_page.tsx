@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { matcher } from "../flame/flame_layout";
 import { countOf, formatNs } from "../shared/format";
+import { useIsPhone } from "../shared/narrow";
 import { clampRange, type Range } from "../shared/range";
 import { go, goOn, linkTo, type State } from "../shared/state";
 import { TabPanel, Tabs } from "../shared/tabs";
@@ -219,6 +220,7 @@ const comparison = (state: State, trace: Trace, before: string): State => ({
 
 function CompareButtons(props: OfTrace) {
   const { trace, state } = props;
+  const isPhone = useIsPhone();
   if (state.cmp && state.cmp !== trace.trace)
     return (
       <button onClick={() => go(comparison(state, trace, state.cmp ?? ""))}>
@@ -228,7 +230,7 @@ function CompareButtons(props: OfTrace) {
   if (state.cmp) return null;
   return (
     <button title="then open the other trace" onClick={() => go({ ...CLEARED, cmp: trace.trace })}>
-      Compare with another…
+      Compare<span class={isPhone ? "hidden" : ""}> with another</span>…
     </button>
   );
 }
@@ -242,6 +244,7 @@ const Fact = (props: { value: string; label: string; isBad?: boolean }) => (
 function TraceHead(props: OfTrace) {
   const { trace, whole, chart } = props;
   const name = whole?.method ?? trace.nodes[0]?.method ?? "?";
+  const isPhone = useIsPhone();
   const isLonger = chart.duration > chart.listedDuration;
   const spans = whole?.spans ?? chart.spans.length;
   const linked = useAnswer<TraceList>(`${props.path}/traces`, {
@@ -252,7 +255,7 @@ function TraceHead(props: OfTrace) {
     <div class="trace-head">
       <div class="trace-title">
         <button onClick={leave} title="back to the list (Esc)">
-          ‹ All traces
+          ‹ <span class={isPhone ? "hidden" : ""}>All traces</span>
         </button>
         <h1 class={chart.errors > 0 ? "failed" : ""} title={name}>
           {name}
