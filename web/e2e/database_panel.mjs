@@ -91,4 +91,46 @@ export const tests = {
     assert.ok(await plot.getAttribute("aria-label"));
     await shot("latency");
   },
+  async "a wide window has the row that costs most beside the list, with graphs and source"(
+    viewer,
+  ) {
+    const { page, until, show, settled, shot, hash } = viewer;
+    const title = async () => await page.textContent(".panel.beside h2").catch(() => "");
+    await page.setViewportSize({ width: 1920, height: 1080 });
+    await opened(viewer, "s=3&v=flat");
+    await page.waitForSelector(".panel.beside .source-line.here");
+    const first = await title();
+    const label = await page.locator(".tree-row .kind").first().textContent();
+    assert.equal(first, label, "the first row");
+    assert.ok(!hash().includes("open="), "nothing is selected");
+    assert.equal(await page.locator(".panel.beside .close").count(), 0);
+    await page.waitForSelector(".panel.beside .sandwich canvas:visible");
+    await shot("beside");
+    // Another row, and back.
+    await page.locator(".tree-row .kind").nth(1).click();
+    await until(
+      "the selected row",
+      async () => (await title()) !== first && (await title()) !== "",
+    );
+    await page.waitForSelector(".panel.beside .close");
+    await page.click(".panel.beside .close");
+    await until("the first row again", async () => (await title()) === first);
+    // The source closes, and stays closed.
+    await page.locator(".panel.beside .link[aria-expanded='true']").first().click();
+    await until("no source", async () => (await page.locator(".source").count()) === 0);
+    await until("in the address", () => /src=0/.test(hash()));
+    // A box of the graphs leads to its function.
+    const graph = page.locator(".panel.beside [aria-label='callees'] canvas:visible").first();
+    const box = await graph.boundingBox();
+    await page.mouse.click(box.x + 5, box.y + 5);
+    await until("its function", () => /v=sandwich/.test(hash()));
+    // The end of the hot path leads a tree; a narrow window has no panel without a selection.
+    await show("s=3&v=top-down");
+    await settled();
+    await page.waitForSelector(".panel.beside .crumbs");
+    const last = await page.locator(".panel.beside .crumbs .link").last().textContent();
+    assert.equal(await title(), last);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await until("no panel", async () => (await page.locator(".panel").count()) === 0);
+  },
 };

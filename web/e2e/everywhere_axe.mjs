@@ -65,8 +65,20 @@ async function check({ page, show, settled, drawn }, views) {
   assert.deepEqual(found, []);
 }
 
+// In a window that is wide, views have panels beside them.
+const WIDE = [
+  ["s=3&v=flat", ".panel.beside .source"],
+  ["s=3&v=top-down", ".panel.beside .crumbs", "ArrowDown"],
+  ["s=1&v=calls", ".call-list"],
+];
+
 export const tests = {
   "axe-core finds nothing in any view": (viewer) => check(viewer, VIEWS),
+  async "axe-core finds nothing in wide windows"(viewer) {
+    await viewer.page.setViewportSize({ width: 1920, height: 1080 });
+    await check(viewer, WIDE);
+    await viewer.page.setViewportSize({ width: 1280, height: 800 });
+  },
   "axe-core finds nothing in comparisons and in SQL": (viewer) => check(viewer, ASKING),
   async "axe-core finds nothing in an empty viewer, nor in an exported page"(viewer) {
     const { page, cairn, paths } = viewer;

@@ -37,6 +37,12 @@ struct cn_served_list;
 CN_CHECK bool cn_api_diff(const struct cn_served_list *sources,
                           struct cn_request *request, struct cn_error *err);
 
+/* True if the database has a copy of the source file of a context, or of its function. */
+struct cn_context;
+struct cn_database;
+CN_CHECK bool cn_api_has_source(struct cn_database *db, const struct cn_context *context,
+                                bool *has, struct cn_error *err);
+
 /* Append {id, kind, name, path, format, state}: what is known of a source without
  * reading it. */
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request);

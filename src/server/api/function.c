@@ -64,9 +64,10 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     struct cn_row_list list = {0};
     struct cn_context context;
     uint64_t row;
-    bool ok;
+    bool ok, has_source;
 
     if (!cn_request_context(request, served->db, &row, &context, err) ||
+        !cn_api_has_source(served->db, &context, &has_source, err) ||
         !cn_request_u64(request, "limit", 1, OTHER_MAX, 50, &question.limit, err) ||
         !cn_request_column(request, &view->costs, &question.column, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
@@ -79,6 +80,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     cn_json_key(json, "function");
     ok = cn_json_row(json, view->view, &function, err);
     cn_json_add_code_reason(json, cn_view_code(view->view, &function));
+    cn_json_add_id(json, "context", row);
+    cn_json_add_bool(json, "hasSource", has_source);
     add_latency(view, &function, json);
     ok = ok &&
          cn_view_children(view->view, &function, question.column, false, &list, err) &&

@@ -36,6 +36,19 @@ static bool file_of(struct cn_database *db, const struct cn_context *context,
     return true;
 }
 
+bool cn_api_has_source(struct cn_database *db, const struct cn_context *context,
+                       bool *has, struct cn_error *err)
+{
+    struct cn_source_file source = {0};
+    uint32_t file, line;
+
+    if (!file_of(db, context, &file, &line, err) ||
+        (file != CN_NONE && !cn_database_file(db, file, &source, err)))
+        return false;
+    *has = source.is_copied;
+    return true;
+}
+
 /* The self costs of the lines of a file. */
 struct line_costs {
     uint32_t file;

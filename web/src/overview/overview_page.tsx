@@ -6,7 +6,7 @@ import { useState } from "preact/hooks";
 import { lensParameters } from "../shared/filters";
 import { Icon } from "../shared/look/icons";
 import { Name } from "../shared/names/name";
-import { useMedia } from "../shared/narrow";
+import { useIsWide, useMedia } from "../shared/narrow";
 import type { ViewProps } from "../shared/page";
 import { linkTo } from "../shared/state";
 import { usePixels } from "../shared/look/ui_scale";
@@ -53,7 +53,7 @@ const COLUMNS: Record<number, CardName[][]> = {
 
 function useColumnCount(): number {
   const isTwo = useMedia("(min-width: 1201px)");
-  const isThree = useMedia("(min-width: 1600px)");
+  const isThree = useIsWide();
   return isThree ? 3 : isTwo ? 2 : 1;
 }
 

@@ -1,9 +1,11 @@
-// Whether there is little room: lists leave out or reorder columns, and facets are folded.
+// Whether there is little room: lists leave out or reorder columns, and facets are folded; or so much that views have
+// panels beside them.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const NARROW = "(max-width: 900px)";
 const PHONE = "(max-width: 640px)";
+const WIDE = "(min-width: 1600px)";
 
 // True while a condition of @media holds.
 export function useMedia(condition: string): boolean {
@@ -19,6 +21,7 @@ export function useMedia(condition: string): boolean {
 
 export const useIsNarrow = (): boolean => useMedia(NARROW);
 export const useIsPhone = (): boolean => useMedia(PHONE);
+export const useIsWide = (): boolean => useMedia(WIDE);
 
 // The width of an element in pixels; 0 until it is known.
 export function useWidth<Of extends HTMLElement = HTMLDivElement>(isThere: boolean) {

@@ -37,7 +37,7 @@ const NAMES = {
   root: "ids from the top to the row whose rows are shown, joined by dots",
   open: "ids from the top to the selected row, joined by dots",
   at: "a context of the function whose callers and callees are shown",
-  src: "flag: source shown",
+  src: "flag: source shown; 0: not, where it is shown at first",
   asm: "flag: instructions shown",
   plot: "sorted: threads plotted by value",
 

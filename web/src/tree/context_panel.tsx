@@ -7,23 +7,27 @@ import { closeOnEscape } from "../shared/focus";
 import { LongName } from "../shared/names/long_name";
 import { AssemblyView } from "./assembly_view";
 import { OthersList } from "./callers_list";
+import { FunctionGraphs } from "./function_graphs";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { LatencyPlot, ThreadPlot } from "./plots";
 import { SourceView } from "./source_view";
 import { columnTitle, formatPercentile, hasShare, share } from "./tree_rows";
 import { NO_RANGE } from "../shared/chosen_range";
-import { currentState, linkTo } from "../shared/state";
+import type { ViewProps } from "../shared/page";
+import { currentState, go, linkTo } from "../shared/state";
 import type { Column, ContextDetail, FunctionDetail, Row } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {
-  path: string;
+  page: ViewProps;
+  isBeside: boolean; // it is always there, and has room for graphs
+  isSelected: boolean; // not only the row that the view begins with
   parameters: Parameters; // metric, thread, percentiles
   row: Row;
   columns: Column[];
   isContext: boolean; // one context, not the sum of many
   isRange: boolean; // costs are those of a time range
-  withSource: boolean;
+  withSource: boolean | null; // null: if there is one, and room for it
   withAssembly: boolean;
   isSorted: boolean; // threads, by value
   onOpen: (path: string[]) => void; // show a context, given by the ids from the top down
@@ -34,42 +38,109 @@ interface Props {
 const IN_FUNCTIONS = new Set(["function", "loop", "line", "instruction", "other"]);
 
 export function ContextPanel(props: Props) {
-  const { row } = props;
-  return (
-    <aside
-      class={`panel${props.withSource || props.withAssembly ? " wide" : ""}`}
-      aria-label="selected row"
-      onKeyDown={(event) => closeOnEscape(event, props.onClose)}
-    >
-      <button class="close" aria-label="close" onClick={props.onClose}>
-        ×
-      </button>
-      <h2>
-        <LongName name={row.label} />
-      </h2>
+  const { row, isBeside } = props;
+  const isOfFunction = IN_FUNCTIONS.has(row.kind) && !props.isRange;
+  const location = <Location {...props} withSource={props.withSource ?? false} />;
+  const isWide = props.withSource || props.withAssembly;
+  const details = (
+    <>
       {props.isContext ? (
-        <OneContext {...props} />
+        <OneContext {...props}>{!isBeside && location}</OneContext>
       ) : (
         <>
           <Costs columns={props.columns} row={row} />
-          <Location {...props} />
+          {!isBeside && location}
         </>
       )}
-      {props.isRange ? (
-        <p>
-          <a
-            href={linkTo({
-              ...NO_RANGE,
-              ...(props.isContext ? { open: currentState().open ?? "" } : {}),
-            })}
-          >
-            {props.isContext ? "This row in the whole time" : "The whole time"}
-          </a>
-        </p>
+      {props.isRange && <WholeTime isContext={props.isContext} />}
+    </>
+  );
+  return (
+    <aside
+      class={`panel${isBeside ? " beside" : isWide ? " wide" : ""}`}
+      aria-label={props.isSelected ? "selected row" : "row that costs most"}
+      onKeyDown={(event) => closeOnEscape(event, props.onClose)}
+    >
+      {props.isSelected && (
+        <button class="close" aria-label="close" onClick={props.onClose}>
+          ×
+        </button>
+      )}
+      <h2>
+        <LongName name={row.label} />
+      </h2>
+      {isOfFunction ? (
+        <OfFunction {...props} details={details} />
       ) : (
-        IN_FUNCTIONS.has(row.kind) && <FunctionOf {...props} />
+        <>
+          {details}
+          {isBeside && location}
+        </>
       )}
     </aside>
+  );
+}
+
+function WholeTime(props: { isContext: boolean }) {
+  return (
+    <p>
+      <a
+        href={linkTo({
+          ...NO_RANGE,
+          ...(props.isContext ? { open: currentState().open ?? "" } : {}),
+        })}
+      >
+        {props.isContext ? "This row in the whole time" : "The whole time"}
+      </a>
+    </p>
+  );
+}
+
+// A row in a function: its details and what is known of the function; beside a view also graphs and source.
+function OfFunction(props: Props & { details: ComponentChildren }) {
+  const { page, row, isBeside } = props;
+  const { value, error } = useAnswer<FunctionDetail>(`${page.path}/function`, {
+    ...props.parameters,
+    row: row.context,
+  });
+  // The answer about the row before is shown until this one is there.
+  const hasSource = value?.context === row.context && value.hasSource;
+  const lists = (
+    <>
+      {error && !value && <p class="status">{error}</p>}
+      {value && <FunctionLists {...props} detail={value} />}
+    </>
+  );
+  if (!isBeside)
+    return (
+      <>
+        {props.details}
+        {lists}
+      </>
+    );
+  return (
+    <div class="panel-parts">
+      <div>
+        {props.details}
+        {lists}
+      </div>
+      {value && (
+        <div>
+          <FunctionGraphs
+            page={page}
+            detail={value}
+            context={row.context}
+            foldsSelf
+            onChoose={(context) => go({ v: "sandwich", at: context, open: "", root: "" })}
+          >
+            <h3>{value.function.label}: callers above, callees below</h3>
+          </FunctionGraphs>
+        </div>
+      )}
+      <div class="whole-width">
+        <Location {...props} withSource={props.withSource ?? hasSource} />
+      </div>
+    </div>
   );
 }
 
@@ -104,7 +175,7 @@ function Costs(props: { columns: Column[]; row: Row }) {
   );
 }
 
-function Location(props: Props) {
+function Location(props: Props & { withSource: boolean }) {
   const { row } = props;
   const hasInstructions = IN_FUNCTIONS.has(row.kind) && !props.isRange;
   return (
@@ -125,7 +196,7 @@ function Location(props: Props) {
         <p class="status">source file unknown</p>
       )}
       {row.file && props.withSource && (
-        <SourceView path={props.path} parameters={props.parameters} row={row.context} />
+        <SourceView path={props.page.path} parameters={props.parameters} row={row.context} />
       )}
       {hasInstructions && (
         <p>
@@ -139,15 +210,15 @@ function Location(props: Props) {
         </p>
       )}
       {hasInstructions && props.withAssembly && (
-        <AssemblyView path={props.path} parameters={props.parameters} row={row.context} />
+        <AssemblyView path={props.page.path} parameters={props.parameters} row={row.context} />
       )}
     </>
   );
 }
 
 // The details keep their space while new ones are loading: nothing jumps.
-function OneContext(props: Props) {
-  const { value, error } = useAnswer<ContextDetail>(`${props.path}/context`, {
+function OneContext(props: Props & { children: ComponentChildren }) {
+  const { value, error } = useAnswer<ContextDetail>(`${props.page.path}/context`, {
     ...(props.isRange ? {} : props.parameters),
     view: "top-down",
     row: props.row.context,
@@ -170,12 +241,12 @@ function OneContext(props: Props) {
         ))}
       </nav>
       <Costs columns={props.columns} row={props.row} />
-      <Location {...props} />
+      {props.children}
       {error && <p class="status error">{error}</p>}
       {value && !props.isRange && <LatencyPlot latency={value.latency} />}
       {value && metric && !props.isRange && (
         <ThreadPlot
-          path={props.path}
+          path={props.page.path}
           threads={value.threads}
           metric={metric.metric}
           isSorted={props.isSorted}
@@ -195,44 +266,36 @@ function Section(props: { title: string; children: ComponentChildren }) {
   );
 }
 
-function FunctionOf(props: Props) {
-  const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, {
-    ...props.parameters,
-    row: props.row.context,
-  });
+function FunctionLists(props: Props & { detail: FunctionDetail }) {
+  const { detail } = props;
   return (
     <>
-      {error && !value && <p class="status">{error}</p>}
-      {value && (
-        <>
-          {props.isContext && (
-            <Section title={`${value.function.label}, in all contexts`}>
-              <Costs columns={value.columns} row={value.function} />
-            </Section>
-          )}
-          <p>
-            <a href={linkTo({ v: "sandwich", at: props.row.context })}>Callers and callees (s)</a>
-          </p>
-          <Section title="Callers">
-            <OthersList
-              others={value.callers}
-              columns={value.columns}
-              whole={value.function}
-              none="no callers"
-              onOpen={props.onOpen}
-            />
-          </Section>
-          <Section title="Callees">
-            <OthersList
-              others={value.callees}
-              columns={value.columns}
-              whole={value.function}
-              none="no callees"
-              onOpen={props.onOpen}
-            />
-          </Section>
-        </>
+      {props.isContext && (
+        <Section title={`${detail.function.label}, in all contexts`}>
+          <Costs columns={detail.columns} row={detail.function} />
+        </Section>
       )}
+      <p>
+        <a href={linkTo({ v: "sandwich", at: props.row.context })}>Callers and callees (s)</a>
+      </p>
+      <Section title="Callers">
+        <OthersList
+          others={detail.callers}
+          columns={detail.columns}
+          whole={detail.function}
+          none="no callers"
+          onOpen={props.onOpen}
+        />
+      </Section>
+      <Section title="Callees">
+        <OthersList
+          others={detail.callees}
+          columns={detail.columns}
+          whole={detail.function}
+          none="no callees"
+          onOpen={props.onOpen}
+        />
+      </Section>
     </>
   );
 }

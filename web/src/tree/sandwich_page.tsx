@@ -1,9 +1,6 @@
-// One function in all its contexts, between two flame graphs: its callers above, what it calls below. Both are as
-// wide as its total cost. Without a choice, the function with most self cost.
+// One function in all its contexts, between flame graphs of its callers and of what it calls. Without a choice, the
+// function with most self cost.
 
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { colorMode } from "../flame/flame_colors";
-import { FlameView } from "../flame/flame_view";
 import { Base } from "../shared/base";
 import { FunctionActions } from "../shared/names/function_actions";
 import { formatPercent, formatValue } from "../shared/format";
@@ -12,9 +9,9 @@ import { shorten } from "../shared/names/names";
 import { costParameters, type ViewProps } from "../shared/page";
 import { go, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
-import type { Flame, FunctionDetail, Rows } from "../../generated/answers";
+import type { FunctionDetail, Rows } from "../../generated/answers";
 import { OthersList } from "./callers_list";
-import { callsItself, foldSelf } from "./fold_self";
+import { FunctionGraphs } from "./function_graphs";
 import { columnTitle, formatPercentile, hasShare } from "./tree_rows";
 
 const LIST_MAX = 400; // functions to choose from
@@ -77,7 +74,15 @@ export function SandwichPage(props: ViewProps) {
         <Base path={props.path} state={state} base={value.columns[0]?.base} />
       </div>
       <div class="columns">
-        <Graphs {...props} detail={value} context={chosen ?? ""} onChoose={choose} />
+        <FunctionGraphs
+          page={props}
+          detail={value}
+          context={chosen ?? ""}
+          foldsSelf={isFolded(state)}
+          onChoose={choose}
+        >
+          <FunctionHead detail={value} />
+        </FunctionGraphs>
         <aside class="panel" aria-label="callers and callees">
           <h3>Callers</h3>
           <OthersList
@@ -109,90 +114,19 @@ const isFolded = (state: State): boolean => state.fold !== UNFOLDED;
 
 const quote = (name: string) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 
-// A graph is as wide as the function, whatever part of it the boxes have.
-const asWideAs = (flame: Flame | null, total: number): Flame | null => flame && { ...flame, total };
-
-function Graphs(
-  props: ViewProps & {
-    detail: FunctionDetail;
-    context: string;
-    onChoose: (context: string) => void;
-  },
-) {
-  const { state, detail } = props;
-  const { columns } = detail;
-  const total = detail.function.values[0] ?? 0;
-  const costs = costParameters({ ...props, view: "flame" });
-  const above = useAnswer<Flame>(`${props.path}/flame`, {
-    ...costs,
-    view: "bottom-up",
-    side: "total",
-    row: detail.function.id,
-  });
-  const below = useAnswer<Flame>(`${props.path}/flame`, {
-    ...costs,
-    view: "callees",
-    row: props.context,
-  });
-  const callers = useMemo(() => asWideAs(above.value, total), [above.value, total]);
-  const { label } = detail.function;
-  const folds = isFolded(state) && below.value !== null && callsItself(below.value, label);
-  const callees = useMemo(
-    () => asWideAs(folds && below.value ? foldSelf(below.value, label) : below.value, total),
-    [below.value, total, folds, label],
-  );
-  const color = colorMode(state.col);
-  // The nearest callers are at the bottom.
-  const bottom = useRef<HTMLElement>(null);
-  useLayoutEffect(() => {
-    if (bottom.current) bottom.current.scrollTop = bottom.current.scrollHeight;
-  }, [callers]);
+function FunctionHead({ detail }: { detail: FunctionDetail }) {
   return (
-    <div class="sandwich">
-      <section aria-label="callers" ref={bottom}>
-        {callers ? (
-          <FlameView
-            flame={callers}
-            search={state.q ?? ""}
-            isInverted
-            color={color === "waiting" ? "function" : color}
-            zoom=""
-            title="callers"
-            none="no callers"
-            onZoom={(id) => id !== "" && props.onChoose(id)}
-          />
-        ) : (
-          <p class="status">{above.error ?? "loading…"}</p>
-        )}
-      </section>
-      <h2>
-        <Name name={detail.function.label} />
-        {columns.map((column, i) => (
-          <small key={column.name}>
-            {columnTitle(column)}{" "}
-            {column.isPercentile
-              ? formatPercentile(detail.function.values[i], column) || "unknown"
-              : formatValue(detail.function.values[i] ?? 0, column.metric)}{" "}
-            {hasShare(column) && formatPercent(detail.function.values[i] ?? 0, column.total)}
-          </small>
-        ))}
-      </h2>
-      <section aria-label="callees">
-        {callees ? (
-          <FlameView
-            flame={callees}
-            search={state.q ?? ""}
-            isInverted={false}
-            color={color === "waiting" ? "function" : color}
-            zoom=""
-            title="callees"
-            none={folds ? "calls only itself" : "calls nothing"}
-            onZoom={(id) => id !== "" && props.onChoose(id)}
-          />
-        ) : (
-          <p class="status">{below.error ?? "loading…"}</p>
-        )}
-      </section>
-    </div>
+    <h2>
+      <Name name={detail.function.label} />
+      {detail.columns.map((column, i) => (
+        <small key={column.name}>
+          {columnTitle(column)}{" "}
+          {column.isPercentile
+            ? formatPercentile(detail.function.values[i], column) || "unknown"
+            : formatValue(detail.function.values[i] ?? 0, column.metric)}{" "}
+          {hasShare(column) && formatPercent(detail.function.values[i] ?? 0, column.total)}
+        </small>
+      ))}
+    </h2>
   );
 }

@@ -5,6 +5,7 @@ import { getWhenReady, type Parameters, type Waiting } from "../shared/api";
 import { Base } from "../shared/base";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
+import { useIsWide } from "../shared/narrow";
 import { costParameters, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { flag, go, isOn, splitList, type State } from "../shared/state";
@@ -18,6 +19,7 @@ import { Waits } from "../shared/waits";
 import type { AskRows } from "./use_tree";
 
 const HIT_MAX = 500;
+const CLOSED = "0"; // the source, which is shown at first where there is room for it
 
 interface Chosen {
   row: Row;
@@ -45,6 +47,7 @@ export function TreePage(props: ViewProps) {
   const [columns, setColumns] = useState<Column[]>([]);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const hasRange = chosenRange(state) !== null;
+  const isWide = useIsWide();
   const root = (state.root ?? "").split(".").filter((id) => id !== "");
   const copies = useRef<((what: CopyWhat, format: CopyFormat) => string) | null>(null);
   const isList = view === "flat" && !isGrouped(state);
@@ -97,22 +100,26 @@ export function TreePage(props: ViewProps) {
       )}
       <div class="columns">
         <ServedTree {...props} served={served} shared={shared} />
-        {chosen && state.open && (
+        {chosen && (state.open || isWide) && (
           <ContextPanel
-            path={props.path}
+            page={props}
+            isBeside={isWide}
+            isSelected={Boolean(state.open)}
             parameters={hasRange ? rangeParameters(state) : costParameters(props)}
             row={chosen.row}
             columns={chosen.columns}
             isContext={served === "top-down"}
             isRange={hasRange}
-            withSource={isOn(state, "src")}
+            withSource={isWide && !state.src ? null : isOn(state, "src")}
             withAssembly={isOn(state, "asm")}
             isSorted={state.plot === "sorted"}
             onOpen={(path) => go({ v: "top-down", fold: "", open: path.join(".") })}
             onChange={(change) =>
               go(
                 {
-                  ...(change.withSource === undefined ? {} : { src: flag(change.withSource) }),
+                  ...(change.withSource === undefined
+                    ? {}
+                    : { src: flag(change.withSource) || (isWide ? CLOSED : "") }),
                   ...(change.withAssembly === undefined ? {} : { asm: flag(change.withAssembly) }),
                   ...(change.isSorted === undefined
                     ? {}

@@ -28,7 +28,8 @@ export interface TreeProps {
   onRoot: (path: string[] | null) => void; // show a row as the root; null: one level up
   onSort: (sort: Sort) => void;
   onColumns: (columns: Column[]) => void;
-  onRow: (row: Row | null, columns: Column[]) => void; // the selected row, when it is loaded
+  // The selected row, or without one what leads to the cost, when it is loaded.
+  onRow: (row: Row | null, columns: Column[]) => void;
   isList?: boolean; // rows are not opened, and have their location in a column
   startsClosed?: boolean; // the hot path is not opened at first
   none?: string; // said instead of a table without rows
@@ -38,7 +39,7 @@ export interface TreeProps {
 
 export function TreeView(props: TreeProps) {
   const { layout, sort, isList = false } = props;
-  const { tree, error, refresh, need, open, reveal, hotPath } = useTree(
+  const { tree, error, lead, refresh, need, open, reveal, hotPath } = useTree(
     props.ask,
     props.open === "" && !props.startsClosed,
     props.isSkipping,
@@ -68,7 +69,8 @@ export function TreeView(props: TreeProps) {
     if (tree) props.onColumns(tree.columns);
   }, [tree]);
 
-  useEffect(() => props.onRow(selected?.row ?? null, tree?.columns ?? []), [selected, tree]);
+  const current = props.open === "" ? lead : selected;
+  useEffect(() => props.onRow(current?.row ?? null, tree?.columns ?? []), [current, tree]);
 
   // A step that comes before the matches is taken when they are there.
   const awaited = useRef(0);

@@ -26,6 +26,7 @@ export interface Tree {
 export interface TreeHandle {
   tree: Tree | null;
   error: string | null;
+  lead: Node | null; // the end of the hot path, where that was opened; else the first row
   refresh: () => void;
   need: (level: Level, index: number) => Promise<void>; // load the row at an index
   open: (node: Node) => Promise<void>;
@@ -47,6 +48,7 @@ const mostOf = ({ columns, rows }: Rows): number[] =>
 export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): TreeHandle {
   const [tree, setTree] = useState<Tree | null>(null);
   const [error, setError] = useState<string | null>(null);
+  const [lead, setLead] = useState<Node | null>(null);
   const [, setVersion] = useState(0);
   const pagers = useRef(new WeakMap<Level, Pager>());
   const refresh = useCallback(() => setVersion((before) => before + 1), []);
@@ -140,12 +142,12 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
         setError(answer.isPartial ? ESTIMATE : null);
         setTree({ columns: answer.columns, top, most: mostOf(answer) });
         if (answer.isPartial) continue;
-        if (startsHot) void hotPathFrom(hottest(top));
+        setLead(startsHot ? await hotPathFrom(hottest(top)) : (top.nodes.get(0) ?? null));
         return;
       }
     };
     load().catch(fail);
     return () => stop.abort();
   }, [ask]);
-  return { tree, error, refresh, need, open, reveal, hotPath };
+  return { tree, error, lead, refresh, need, open, reveal, hotPath };
 }
