@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "sampler/languages/frame_walk.h"
+#include "sampler/languages/runtimes.h"
 #include "support/fuzz.h"
 #include "support/java_image.h"
 
@@ -37,6 +39,28 @@ static void undo(struct cn_test_java *java, enum cn_unwind_machine machine, uint
     }
 }
 
+/* What a thread compiles, by words that are the last bytes. */
+static void finish(struct cn_test_java *java, struct cn_bytes stack)
+{
+    struct cn_frames_found found = {
+        .language = CN_LANGUAGE_JAVA, .head_len = 4, .word_count = 4};
+    uint64_t words[4], chain[3] = {1, 2};
+    struct cn_language_sample sample = {.found = &found, .words = words};
+
+    if (stack.len < sizeof(words))
+        return;
+    memcpy(words, stack.ptr + stack.len - sizeof(words), sizeof(words));
+    for (uint64_t i = 0; i < 2; i++) {
+        struct cn_unwind_step step = {
+            .registers = {.machine = CN_UNWIND_AARCH64, .known = UINT64_MAX},
+            .is_innermost = i == 0};
+
+        step.registers.value[CN_UNWIND_ARM_SP] = STACK + 8 * i;
+        (void)cn_test_java_undo(java, &step);
+    }
+    assert(cn_language_java.finish(java->state, &sample, chain, 2, 3) <= 3);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     uint8_t *image = cn_alloc(len + 1, 1);
@@ -56,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         undo(&java, machine, CN_TEST_JAVA_STUB, stack, i < 2);
         undo(&java, machine, CN_TEST_JAVA_INTERPRETER, stack, i < 2);
     }
+    finish(&java, stack);
     cn_test_java_close(&java);
     free(image);
     return 0;

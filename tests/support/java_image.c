@@ -18,6 +18,7 @@ enum {
     CALL_STUB = 0x110,
     RELEASE = 0x118,
     VERSION = 0x120,
+    THREAD_SLOT = 0x140, /* the loader writes there where variables of threads are */
     STRUCTS = 0x200,
     TYPES = 0x1000,
     INTS = 0x1200,
@@ -119,6 +120,11 @@ static const struct field {
     {"Klass", "_name", 0, 24, 0, NULL},
     {"Symbol", "_length", 0, 4, 0, NULL},
     {"Symbol", "_body[0]", 0, 6, 0, NULL},
+    {"CompilerThread", "_env", 0, 104, 0, NULL},
+    {"JavaThread", "_stack_base", 0, 72, 0, NULL},
+    {"JavaThread", "_stack_size", 0, 80, 0, NULL},
+    {"ciEnv", "_task", 0, 40, 0, NULL},
+    {"CompileTask", "_method", 0, 16, 0, NULL},
 };
 
 static const struct {
@@ -206,6 +212,9 @@ static void put_heap(struct making *m)
     put(m, CALL_STUB, CN_TEST_JAVA_CALL_STUB);
     put(m, RELEASE, string_of(m, m->release == CN_TEST_JAVA_17 ? "17.0.9+9" : "25+36"));
     cn_u32_put(m->image + VERSION, m->release);
+    /* A function, then how far from the thread pointer it is. */
+    put(m, THREAD_SLOT, 1);
+    put(m, THREAD_SLOT + 8, CN_TEST_JAVA_THREAD_AT);
     cn_u32_put(m->image + ARRAY + 4, 1);
     put(m, ARRAY + 8, CN_TEST_JAVA_BASE + ARRAY_DATA);
     put(m, ARRAY_DATA, CN_TEST_JAVA_BASE + HEAP);
@@ -395,11 +404,13 @@ static int make_library(void)
         "gHotSpotVMIntConstantEntryNameOffset",
         "gHotSpotVMIntConstantEntryValueOffset",
         "gHotSpotVMStructEntryTypeStringOffset",
+        "_ZN6Thread12_thr_currentE",
     };
     enum {
         COUNT = sizeof(names) / sizeof(*names),
         SECTIONS = 0x78,
-        TABLE = 0x140,
+        TABLE = 0x180,
+        RELOCATION = 0x7e0,
         LEN = 0x800
     };
     uint8_t file[LEN] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
@@ -408,10 +419,11 @@ static int make_library(void)
 
     cn_u64_put(file + 0x20, 0x40);
     cn_u64_put(file + 0x28, SECTIONS);
+    cn_u16_put(file + 0x12, 62);
     cn_u16_put(file + 0x36, 56);
     cn_u16_put(file + 0x38, 1);
     cn_u16_put(file + 0x3a, 64);
-    cn_u16_put(file + 0x3c, 3);
+    cn_u16_put(file + 0x3c, 4);
     cn_u32_put(file + 0x40, 1); /* a segment with code */
     cn_u32_put(file + 0x44, 5);
     cn_u64_put(file + 0x40 + 0x20, 0x1000);
@@ -426,7 +438,16 @@ static int make_library(void)
         memcpy(file + strings + len, names[i], strlen(names[i]) + 1);
         len += strlen(names[i]) + 1;
     }
-    assert(strings + len <= LEN);
+    /* The last one is a variable of threads, and a relocation without a symbol says where. */
+    cn_u64_put(file + TABLE + 24 * (COUNT - 1) + 8, CN_TEST_JAVA_THREAD_OFF);
+    cn_u32_put(file + SECTIONS + 192 + 4, 4);
+    cn_u64_put(file + SECTIONS + 192 + 0x18, RELOCATION);
+    cn_u64_put(file + SECTIONS + 192 + 0x20, 24);
+    cn_u32_put(file + SECTIONS + 192 + 0x28, 1);
+    cn_u64_put(file + RELOCATION, 0x1000 + THREAD_SLOT);
+    cn_u64_put(file + RELOCATION + 8, 36);
+    cn_u64_put(file + RELOCATION + 16, CN_TEST_JAVA_THREAD_OFF);
+    assert(strings + len <= RELOCATION);
     cn_u64_put(file + SECTIONS + 128 + 0x18, strings);
     cn_u64_put(file + SECTIONS + 128 + 0x20, len);
     if (fd < 0 || write(fd, file, LEN) != LEN)

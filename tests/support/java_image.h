@@ -4,6 +4,8 @@
  * its code begins at CN_TEST_JAVA_CODE, the frame is complete 12 bytes later and has 32 bytes.
  * The record at CN_TEST_JAVA_CALL is in line 21 of price, called in line 11 of sell.
  * `Shop.main` (Shop.java, from line 30) is interpreted: its bytecode begins at CN_TEST_JAVA_BYTECODE.
+ * A compiler has at 104 what it compiles, which has a task at 40, which has the method at 16; each
+ * thread has the end of its stack at 72 and its length at 80.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_JAVA_IMAGE_H
@@ -25,6 +27,9 @@ enum {
     CN_TEST_JAVA_INTERPRETER = CN_TEST_JAVA_BASE + 0x4800,
     CN_TEST_JAVA_METHOD = CN_TEST_JAVA_BASE + 0x3640, /* main */
     CN_TEST_JAVA_BYTECODE = CN_TEST_JAVA_BASE + 0x36a0,
+    /* Where each thread has a pointer to its state: in the library, and from the thread pointer. */
+    CN_TEST_JAVA_THREAD_OFF = 0x20,
+    CN_TEST_JAVA_THREAD_AT = 0x180,
 };
 
 /* Where compiled code has its scopes: with the instructions, or apart. */

@@ -103,6 +103,7 @@ static const char *const of_compilers[] = {
     /* HotSpot. */
     "CompileBroker::*",
     "NMethodSweeper::*",
+    "[compile *",
     "C2Compiler::*",
     "Compiler::*",
     "jdk.vm.ci.*",

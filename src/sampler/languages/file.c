@@ -26,6 +26,7 @@ enum {
     EXECUTED = 4,
     THREAD_VARIABLES = 7, /* a type of segments */
     RELOCATION_LEN = 24,
+    RELOCATION_ADDEND_OFF = 16,
     WRITABLE_SEGMENT = 2, /* flag */
     FUNCTIONS_LEN_MAX = 16 << 20,
     CODE_LEN_MAX = 1 << 20,
@@ -226,25 +227,30 @@ void cn_language_symbols(const struct cn_language_mapping *mapping,
     free(lens);
 }
 
-bool cn_language_constant(const struct cn_language_mapping *mapping, uint64_t address,
-                          void *out, size_t len)
+/* Bytes at an address of the file. */
+static bool read_address(struct file *file, uint64_t at, void *out, size_t len)
 {
-    struct file file;
     struct cn_elf_segment segment;
     uint64_t alignment;
     bool is_read = false;
 
-    if (open_file(&file, mapping)) {
-        uint64_t at = address - file.bias;
+    for (size_t i = 0;
+         !is_read && next_segment(file, CN_ELF_LOAD, 0, &i, &segment, &alignment);)
+        is_read =
+            at >= segment.address && at - segment.address < segment.file_len &&
+            len <= segment.file_len - (at - segment.address) &&
+            pread(file->fd, out, len,
+                  (off_t)(segment.file_off + (at - segment.address))) == (ssize_t)len;
+    return is_read;
+}
 
-        for (size_t i = 0;
-             !is_read && next_segment(&file, CN_ELF_LOAD, 0, &i, &segment, &alignment);)
-            is_read =
-                at >= segment.address && at - segment.address < segment.file_len &&
-                len <= segment.file_len - (at - segment.address) &&
-                pread(file.fd, out, len,
-                      (off_t)(segment.file_off + (at - segment.address))) == (ssize_t)len;
-    }
+bool cn_language_constant(const struct cn_language_mapping *mapping, uint64_t address,
+                          void *out, size_t len)
+{
+    struct file file;
+    bool is_read =
+        open_file(&file, mapping) && read_address(&file, address - file.bias, out, len);
+
     close_file(&file);
     return is_read;
 }
@@ -544,6 +550,20 @@ static void find_variable(void *arg, const char *name, uint64_t address, uint64_
     wanted->is_found = true;
 }
 
+/* A relocation of a variable that only its library knows names no symbol. Where the variable is in
+ * the module, is the number that is added, or is in the file after the slot of the module. */
+static bool is_of_local(struct file *file, const struct wanted_variable *wanted,
+                        const uint8_t *relocation, bool is_module)
+{
+    uint8_t word[8];
+
+    if (!is_module)
+        memcpy(word, relocation + RELOCATION_ADDEND_OFF, sizeof(word));
+    else if (!read_address(file, cn_u64_get(relocation) + 8, word, sizeof(word)))
+        return false;
+    return cn_u64_get(word) == wanted->address - file->bias;
+}
+
 static void find_relocation(struct file *file, const struct cn_elf_section *section,
                             struct cn_bytes sections, uint32_t link, void *arg)
 {
@@ -580,7 +600,8 @@ static void find_relocation(struct file *file, const struct cn_elf_section *sect
                                  &symbol))
             continue;
         const char *name = cn_bytes_string(strings, symbol.name_off);
-        if (!name || strcmp(name, wanted->name) != 0)
+        if (number == 0 ? !is_of_local(file, wanted, one, type == kinds->module)
+                        : !name || strcmp(name, wanted->name) != 0)
             continue;
         wanted->out->kind = type == kinds->offset   ? CN_VARIABLE_OFFSET
                             : type == kinds->module ? CN_VARIABLE_MODULE

@@ -41,6 +41,7 @@ struct java {
     struct cn_java_vm vm;
     struct cn_java_codes codes;
     struct cn_java_methods methods;
+    struct cn_java_compilers compilers;
     struct cn_stored_names *names;
     struct cn_map place_of; /* by program counter or bytecode */
     struct java_place *places;
@@ -78,6 +79,7 @@ static void *open_java(struct cn_memory *memory,
     java->library = mapping->begin;
     java->library_end = mapping->end;
     cn_java_vm_find(&java->vm, mapping);
+    cn_java_compilers_find(&java->compilers, mapping);
     return java;
 }
 
@@ -559,6 +561,7 @@ static bool undo(void *state, struct cn_unwind_step *step)
     };
     uint64_t known = UINT64_C(1) << f.sp_number | UINT64_C(1) << f.fp_number;
 
+    cn_java_compilers_see(&java->compilers, step);
     f.sp = step->registers.value[f.sp_number];
     f.fp = step->registers.value[f.fp_number];
     f.pc = step->registers.value[f.pc_number];
@@ -587,6 +590,40 @@ static bool undo(void *state, struct cn_unwind_step *step)
     return undo_compiled(&f, code);
 }
 
+static enum cn_language_table describe(void *state, struct cn_frame_table *out)
+{
+    struct java *java = state;
+
+    (void)prepare(java);
+    return cn_java_compilers_describe(&java->compilers, &java->vm, out);
+}
+
+/* Put what a compiler compiles below the function that asked for it. */
+static size_t finish(void *state, const struct cn_language_sample *sample,
+                     uint64_t *chain, size_t count, size_t most)
+{
+    struct java *java = state;
+    const struct cn_java_method *method;
+    uint64_t address;
+    size_t at;
+
+    if (count == most ||
+        !cn_java_compiled_find(&java->compilers, sample, chain, count, &address, &at) ||
+        !prepare(java) ||
+        !(method = cn_java_method_find(&java->methods, &java->vm, address)))
+        return count;
+    char *name = cn_strprintf("[compile %s]", method->function);
+    memmove(chain + at + 1, chain + at, (count - at) * sizeof(*chain));
+    chain[at] = cn_stored_names_address(
+        java->names, &(struct cn_stored_frame){.function = name,
+                                               .file = method->file,
+                                               .line = method->first_line,
+                                               .language = CN_LANGUAGE_JAVA,
+                                               .first_line = method->first_line});
+    free(name);
+    return count + 1;
+}
+
 static char *hint(const void *state)
 {
     const struct java *java = state;
@@ -607,6 +644,8 @@ const struct cn_language_runtime cn_language_java = {
     .is_runtime = is_libjvm,
     .open = open_java,
     .undo = undo,
+    .finish = finish,
+    .describe = describe,
     .hint = hint,
     .close = close_java,
 };

@@ -8,6 +8,7 @@
  *     cn_java_code_find()     the compiled method or stub of an address
  *     cn_java_code_scopes()   the methods that are inlined there
  *     cn_java_method_find()   names and lines of a method
+ *     cn_java_compiled_find() the method that a thread compiles
  *
  * Everything is read from a process that may lie, be about to end, or change it meanwhile.
  * Threads: one thread at a time.
@@ -17,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "sampler/languages/file.h"
 #include "sampler/languages/languages.h"
 
 #define CN_JAVA_ABSENT UINT64_MAX
@@ -84,12 +86,18 @@ enum cn_java_field {
     CN_JAVA_CLASS_NAME,
     CN_JAVA_SYMBOL_LEN,
     CN_JAVA_SYMBOL_BODY,
+    CN_JAVA_THREAD_COMPILATION, /* of a compiler: what it compiles, on its stack */
+    CN_JAVA_THREAD_STACK_END,
+    CN_JAVA_THREAD_STACK_LEN,
+    CN_JAVA_COMPILATION_TASK,
+    CN_JAVA_TASK_METHOD,
     CN_JAVA_FIELDS,
 };
 
 enum {
     CN_JAVA_HEAPS_MAX = 8,
     CN_JAVA_FRAMES_MAX = 64,
+    CN_JAVA_STACK_MAX = 512,       /* frames of a compiler that are remembered */
     CN_JAVA_NUMBER_MAX = 5,        /* bytes of a compressed number */
     CN_JAVA_NUMBER_FOLLOWED = 192, /* from here on a byte is followed by another one */
 };
@@ -217,6 +225,30 @@ struct cn_java_methods {
 const struct cn_java_method *cn_java_method_find(struct cn_java_methods *methods,
                                                  struct cn_java_vm *vm, uint64_t address);
 void cn_java_methods_done(struct cn_java_methods *methods);
+
+/* What the compilers of the virtual machine compile. It is read at the sample, as it is another
+ * method a moment later; its place in the stack is below the function that has it on the stack. */
+struct cn_java_compilers {
+    struct cn_language_variable thread; /* points to the state of each thread */
+    uint64_t sps[CN_JAVA_STACK_MAX]; /* of the frames of a sample, the innermost first */
+    size_t count;
+};
+
+void cn_java_compilers_find(struct cn_java_compilers *compilers,
+                            const struct cn_language_mapping *mapping);
+enum cn_language_table
+cn_java_compilers_describe(const struct cn_java_compilers *compilers,
+                           const struct cn_java_vm *vm, struct cn_frame_table *out);
+
+/* Remember a frame of the copy of a stack. */
+void cn_java_compilers_see(struct cn_java_compilers *compilers,
+                           const struct cn_unwind_step *step);
+
+/* The address of the method that a thread compiled at the sample, and the index in its stack of the
+ * function that asked for it. False if it compiled none. */
+bool cn_java_compiled_find(const struct cn_java_compilers *compilers,
+                           const struct cn_language_sample *sample, const uint64_t *chain,
+                           size_t count, uint64_t *method, size_t *at);
 
 /* The line of a bytecode; 0 if it is unknown. */
 uint32_t cn_java_method_line(const struct cn_java_vm *vm,

@@ -127,6 +127,11 @@ static const struct java_wanted wanted[] = {
     {CN_JAVA_SYMBOL_LEN, "Symbol", "_length"},
     {CN_JAVA_SYMBOL_BODY, "Symbol", "_body[0]"},
     {CN_JAVA_SYMBOL_BODY, "Symbol", "_body"},
+    {CN_JAVA_THREAD_COMPILATION, "CompilerThread", "_env"},
+    {CN_JAVA_THREAD_STACK_END, "JavaThread", "_stack_base"},
+    {CN_JAVA_THREAD_STACK_LEN, "JavaThread", "_stack_size"},
+    {CN_JAVA_COMPILATION_TASK, "ciEnv", "_task"},
+    {CN_JAVA_TASK_METHOD, "CompileTask", "_method"},
 };
 
 /* Without any of these nothing can be done. */

@@ -115,7 +115,7 @@ void cn_languages_free(struct cn_languages *languages)
 bool cn_languages_describe(const struct cn_languages *languages,
                            struct cn_frame_table *out, bool *has_table)
 {
-    bool is_enough = true;
+    bool is_enough = true, has_frames = false;
 
     *has_table = false;
     for (size_t i = 0; i < languages->count; i++) {
@@ -124,10 +124,11 @@ bool cn_languages_describe(const struct cn_languages *languages,
 
         if (language->runtime->has_code_only)
             continue;
-        if (language->runtime->describe && !*has_table)
+        if (language->runtime->describe && !has_frames)
             table = language->runtime->describe(language->state, out);
-        *has_table |= table == CN_LANGUAGE_TABLE;
-        is_enough &= table != CN_LANGUAGE_LATER;
+        has_frames |= table == CN_LANGUAGE_TABLE;
+        *has_table |= has_frames || table == CN_LANGUAGE_TABLE_BESIDE_COPIES;
+        is_enough &= table == CN_LANGUAGE_TABLE || table == CN_LANGUAGE_NO_TABLE;
     }
     return is_enough;
 }

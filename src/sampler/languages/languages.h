@@ -48,6 +48,7 @@ enum cn_language_table {
     CN_LANGUAGE_LATER,    /* it has not said enough yet */
     CN_LANGUAGE_NO_TABLE, /* there is nothing to read: its version is not known */
     CN_LANGUAGE_TABLE,
+    CN_LANGUAGE_TABLE_BESIDE_COPIES, /* for more than the frames, which copies of stacks have */
 };
 
 struct cn_language_runtime {

@@ -94,6 +94,7 @@ static const struct known functions[] = {
     {"com.acme.Shop.sell", "[java]", "Shop.java", "java", "mine", NULL},
     {"java.util.HashMap.get", "[java]", "HashMap.java", "java", "library", "java.util"},
     {"[call_stub]", "[java]", "", "java", "runtime", NULL},
+    {"[compile com.acme.Shop.sell]", "[java]", "Shop.java", "java", "runtime", NULL},
     {"CompileBroker::compiler_thread_loop()", "/usr/lib/jvm/java-17/lib/server/libjvm.so",
      "", "c++", "runtime", NULL},
     {"GangWorker::run()", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "", "c++",
@@ -242,6 +243,7 @@ static const struct {
     {{"clone3", "JavaCalls::call_helper(JavaValue*)", "java.util.HashMap.get"},
      CN_WORK_RUNTIME},
     {{"clone3", "CompileBroker::compiler_thread_loop()"}, CN_WORK_COMPILER},
+    {{"[compile com.acme.Shop.sell]", "malloc"}, CN_WORK_COMPILER},
     {{"clone3", "GangWorker::run()", "malloc"}, CN_WORK_COLLECTOR},
     /* The program collects its garbage itself; run-times stop it at their end. */
     {{"sell", "v8::internal::Heap::CollectGarbage(int)"}, CN_WORK_PROGRAM},

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/bytes/record.h"
+#include "sampler/languages/frame_walk.h"
 #include "sampler/languages/runtimes.h"
 #include "support/java_image.h"
 
@@ -264,6 +265,104 @@ static void leaves_other_code_and_unknown_machines_alone(void **state)
     cn_test_java_close(&java);
 }
 
+static void says_where_a_compiler_has_its_method(void **state)
+{
+    static const struct cn_frame_read reads[] = {
+        {CN_FRAME_STATE, 0, 0, 104},    {CN_FRAME_FOUND, CN_FRAME_NOWHERE, 0, 40},
+        {CN_FRAME_FOUND + 1, 1, 0, 16}, {CN_FRAME_STATE, 2, 0, 72},
+        {CN_FRAME_STATE, 3, 0, 80},
+    };
+    struct cn_frame_table table = {0};
+
+    (void)state;
+    open_on(true);
+    cn_memory_begin(&java.memory, 1, 1 << 18);
+    /* Frames are in copies of stacks all the same. */
+    assert_int_equal(cn_language_java.describe(java.state, &table),
+                     CN_LANGUAGE_TABLE_BESIDE_COPIES);
+    assert_int_equal(table.root_kind, CN_FRAME_AT_THREAD);
+    assert_int_equal(table.root_module, 0);
+    assert_int_equal(table.root, CN_TEST_JAVA_THREAD_AT);
+    assert_int_equal(table.order, CN_FRAME_NONE);
+    assert_int_equal(table.head_read_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(table.head_reads[i].from, reads[i].from);
+        assert_int_equal(table.head_reads[i].to, reads[i].to);
+        assert_int_equal(table.head_reads[i].off, reads[i].off);
+    }
+    cn_test_java_close(&java);
+    /* A version that does not say what compilers do. */
+    open_on(true);
+    for (size_t i = 0x1400; i + 8 < 0x3000; i++)
+        if (memcmp(image + i, "_env", 5) == 0)
+            image[i]++;
+    cn_memory_begin(&java.memory, 1, 1 << 18);
+    assert_int_equal(cn_language_java.describe(java.state, &table), CN_LANGUAGE_LATER);
+    cn_test_java_close(&java);
+}
+
+/* A stack of five frames of the virtual machine, 0x100 bytes each. */
+enum { DEPTH = 5, NATIVE = 0x5000 };
+
+static size_t finish_compiler(const uint64_t *words, uint64_t chain[DEPTH + 1])
+{
+    struct cn_frames_found found = {
+        .language = CN_LANGUAGE_JAVA, .head_len = 4, .word_count = 4};
+    struct cn_language_sample sample = {.found = &found, .words = words};
+
+    for (size_t i = 0; i < DEPTH; i++) {
+        struct cn_unwind_step step = step_at(true, NATIVE + i, 0, i == 0);
+
+        step.registers.value[CN_UNWIND_ARM_SP] = STACK + 0x100 * i;
+        assert_false(cn_test_java_undo(&java, &step));
+        chain[i] = NATIVE + i;
+    }
+    cn_memory_begin(&java.memory, 1, 1 << 18);
+    return cn_language_java.finish(java.state, &sample, chain, DEPTH, DEPTH + 1);
+}
+
+static void names_what_a_compiler_compiles(void **state)
+{
+    uint64_t chain[DEPTH + 1];
+    /* On the stack of the fourth frame. */
+    uint64_t words[] = {STACK + 0x340, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x1000};
+
+    (void)state;
+    open_on(true);
+    assert_int_equal(finish_compiler(words, chain), DEPTH + 1);
+    for (uint64_t i = 0; i < DEPTH; i++)
+        assert_int_equal(chain[i < 3 ? i : i + 1], NATIVE + i);
+    check_frame(chain[3], "[compile com.Shop.main]", 30);
+    cn_test_java_close(&java);
+}
+
+static void believes_no_method_of_other_threads(void **state)
+{
+    static const uint64_t cases[][4] = {
+        {0, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x1000},
+        /* Not on its stack; at its end; in the innermost frame; in the outermost one. */
+        {STACK + 0x340, CN_TEST_JAVA_METHOD, STACK + 0x300, 0x1000},
+        {STACK + 0x340, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x100},
+        {STACK + 0x1000, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x1000},
+        {STACK + 0x40, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x1000},
+        {STACK + 0x440, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x1000},
+        {STACK - 8, CN_TEST_JAVA_METHOD, STACK + 0x1000, 0x2000},
+        /* No method. */
+        {STACK + 0x340, CN_TEST_JAVA_METHOD + 8, STACK + 0x1000, 0x1000},
+        {STACK + 0x340, UINT64_MAX, STACK + 0x1000, 0x1000},
+    };
+    uint64_t chain[DEPTH + 1];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        open_on(true);
+        assert_int_equal(finish_compiler(cases[i], chain), DEPTH);
+        for (uint64_t k = 0; k < DEPTH; k++)
+            assert_int_equal(chain[k], NATIVE + k);
+        cn_test_java_close(&java);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +376,9 @@ int main(void)
         cmocka_unit_test(leaves_java_by_the_call_stub_and_by_stubs),
         cmocka_unit_test(knows_code_of_a_process_that_has_ended),
         cmocka_unit_test(leaves_other_code_and_unknown_machines_alone),
+        cmocka_unit_test(says_where_a_compiler_has_its_method),
+        cmocka_unit_test(names_what_a_compiler_compiles),
+        cmocka_unit_test(believes_no_method_of_other_threads),
     };
 
     int failed = cmocka_run_group_tests_name("17", tests, NULL, NULL);
