@@ -32,6 +32,8 @@ const struct cn_command_language *cn_command_language_find(const char *path)
         {"python", "Python", true},    {"java", "Java", false},
         {"node", "JavaScript", false}, {"ruby", "Ruby", false},
         {"perl", "Perl", false},       {"php", "PHP", false},
+        {"erl", "Erlang", false},      {"escript", "Erlang", false},
+        {"beam.smp", "Erlang", false},
     };
     static const char *const endings[] = {"", "d", "t", "td", "-dbg", "js", NULL};
     const char *name = cn_path_name(path);

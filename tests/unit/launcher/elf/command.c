@@ -34,6 +34,10 @@ static const struct {
     {"late", "#!/bin/sh\n# exec node\necho exec node\n$WHAT \"$@\"\n"},
     {"circle", "#!/bin/sh\nexec circle\n"},
     {"empty", "#!\n"},
+    {"erl", "#!/bin/sh\nexec \"$BINDIR/erlexec\" ${1+\"$@\"}\n"},
+    {"erlc", NULL},
+    {"escript", NULL},
+    {"hello.escript", "#!/usr/bin/env escript\nmain(_) -> ok.\n"},
 };
 
 static const struct {
@@ -53,6 +57,9 @@ static const struct {
     {{"empty"}, NULL},
     {{"work", "python3.11"}, NULL},
     {{"javac", "x.java"}, NULL},
+    {{"erl", "-noshell"}, "Erlang"},
+    {{"hello.escript"}, "Erlang"},
+    {{"erlc", "x.erl"}, NULL},
     {{"env"}, NULL},
     {{"sh", "-c"}, NULL},
     {{"sh", "-c", ""}, NULL},
