@@ -180,6 +180,7 @@ struct cn_v8 {
     size_t range_count, range_capacity;
     uint64_t stream_map; /* the map of objects that contain code; 0: not seen yet */
     struct cn_map function_of, script_of; /* by address */
+    struct cn_map last_of; /* functions by their object, which may be elsewhere now */
     struct cn_v8_function *functions;
     size_t function_count, function_capacity;
     struct cn_v8_script *scripts;
@@ -216,6 +217,12 @@ bool cn_v8_field(struct cn_v8 *v8, uint64_t object, int32_t off, uint64_t *out);
 /* The function of a JSFunction, or of a SharedFunctionInfo; UINT32_MAX if it is neither. */
 uint32_t cn_v8_function_of(struct cn_v8 *v8, uint64_t object);
 uint32_t cn_v8_shared_of(struct cn_v8 *v8, uint64_t shared);
+
+/* Is memory that could not be read not there any more? Else it may not be read for this sample. */
+static inline bool cn_v8_is_gone(const struct cn_v8 *v8)
+{
+    return v8->memory->left >= CN_MEMORY_BLOCK_LEN;
+}
 
 /* The positions in a tagged array of bytes; empty if it is none. */
 void cn_v8_positions_read(struct cn_v8 *v8, uint64_t bytes, struct cn_v8_positions *out);

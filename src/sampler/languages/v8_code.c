@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/search.h"
 #include "sampler/languages/v8.h"
 
 /* What is looked at for code that was not seen before. */
@@ -198,17 +199,9 @@ static void release(struct cn_v8 *v8, struct cn_v8_code *code)
 /* The first code that ends after an address. */
 static size_t find_index(const struct cn_v8 *v8, uint64_t address)
 {
-    size_t low = 0, high = v8->code_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (v8->codes[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return v8->code_count == 0 ? 0
+                               : cn_search_u64(&v8->codes[0].end, v8->code_count,
+                                               sizeof(*v8->codes), address);
 }
 
 /* Remove what overlaps code that was found. */
@@ -242,8 +235,10 @@ struct cn_v8_code *cn_v8_code_at(struct cn_v8 *v8, uint64_t lowest, uint64_t add
     struct cn_v8_code code;
 
     if (at < v8->code_count && v8->codes[at].begin <= address) {
-        if (cn_memory_read(v8->memory, v8->codes[at].object, words, sizeof(words)) &&
-            memcmp(words, v8->codes[at].words, 2 * sizeof(*words)) == 0)
+        /* What can not be read any more was there when it was sampled. */
+        if (!cn_memory_read(v8->memory, v8->codes[at].object, words, sizeof(words)))
+            return cn_v8_is_gone(v8) ? &v8->codes[at] : NULL;
+        if (memcmp(words, v8->codes[at].words, 2 * sizeof(*words)) == 0)
             return &v8->codes[at];
     }
     if (v8->search_round != v8->memory->round) {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/bytes/record.h"
+#include "base/search.h"
 #include "formats/exchange/perf/stored_names.h"
 #include "sampler/languages/v8.h"
 
@@ -14,6 +15,8 @@ enum {
     HIDDEN_MAX = 4,    /* frames of handlers in a row */
     PROLOGUE_MAX = 64, /* bytes */
     EPILOGUE_MAX = 32,
+    ENTERING_MAX =
+        192, /* bytes of what enters an interpreted function, with its prologue */
     ARM_ENTRY_LEN = 160, /* what JSEntry saves: 10 pairs of registers */
     ARM_FIRST_SAVED = 19,
     ARM_SAVED_COUNT = 10,
@@ -58,17 +61,12 @@ static const struct cn_v8_range *find_range(const struct cn_v8 *v8, uint64_t add
 
 static const struct cn_v8_builtin *find_builtin(const struct cn_v8 *v8, uint64_t address)
 {
-    size_t low = 0, high = v8->builtin_count;
+    size_t count = v8->builtin_count == 0
+                       ? 0
+                       : cn_search_u64(&v8->builtins[0].begin, v8->builtin_count,
+                                       sizeof(*v8->builtins), address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (v8->builtins[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &v8->builtins[low - 1] : NULL;
+    return count > 0 ? &v8->builtins[count - 1] : NULL;
 }
 
 /* What the code at the program counter is, where its memory or built-in begins, and how far it is
@@ -213,9 +211,8 @@ enum leaf {
 
 static enum leaf find_arm_leaf(const uint8_t *code, size_t len, uint64_t at, uint64_t off)
 {
-    /* The code begins at `off` before the instruction, if that is less than a prologue. */
-    for (uint64_t i = at - off; off <= at && i < at + PROLOGUE_MAX && i + 8 <= len;
-         i += 4) {
+    /* The code begins at `off` before the instruction, if that is not more than `at`. */
+    for (uint64_t i = at - off; off <= at && i + 8 <= len; i += 4) {
         if ((cn_u32_get(code + i) & ARM_PAIR_MASK) != ARM_PUSH)
             continue;
         if (at <= i)
@@ -241,8 +238,7 @@ static enum leaf find_x86_leaf(const uint8_t *code, size_t len, uint64_t at, uin
     static const uint8_t push[] = {0x55, 0x48, 0x89, 0xe5}; /* push rbp; mov rbp, rsp */
     enum { RETURN = 0xc3, RETURN_MORE = 0xc2 };
 
-    for (uint64_t i = at - off;
-         off <= at && i < at + PROLOGUE_MAX && i + sizeof(push) <= len; i++) {
+    for (uint64_t i = at - off; off <= at && i + sizeof(push) <= len; i++) {
         if (memcmp(code + i, push, sizeof(push)) != 0)
             continue;
         if (at <= i)
@@ -263,8 +259,8 @@ static enum leaf find_leaf(struct frame *f, uint64_t begin)
     if (!cn_memory_read(f->v8->memory, f->pc - before, code, sizeof(code)))
         return FRAMED;
     uint64_t off = before < PROLOGUE_MAX ? before : UINT64_MAX;
-    return f->is_arm ? find_arm_leaf(code, sizeof(code), before, off)
-                     : find_x86_leaf(code, sizeof(code), before, off);
+    return f->is_arm ? find_arm_leaf(code, before + PROLOGUE_MAX, before, off)
+                     : find_x86_leaf(code, before + PROLOGUE_MAX, before, off);
 }
 
 static bool leave(struct frame *f, uint64_t pc, uint64_t fp, uint64_t sp)
@@ -422,6 +418,34 @@ static bool undo_builtin_leaf(struct frame *f)
     return leave(f, pc, fp, sp);
 }
 
+/* An interpreted function that is entered: what makes its frame has it in a register. */
+static bool undo_entering(struct frame *f)
+{
+    uint8_t code[ENTERING_MAX];
+    uint64_t off = f->pc - f->lowest, pc, fp, sp, begin, shift;
+    unsigned at =
+        register_at(f->step->registers.machine, f->v8->layout.function_register);
+
+    if (off >= sizeof(code) || !is_known(&f->step->registers, at) ||
+        !cn_memory_read(f->v8->memory, f->lowest, code, sizeof(code)))
+        return false;
+    enum leaf leaf = f->is_arm ? find_arm_leaf(code, sizeof(code), off, off)
+                               : find_x86_leaf(code, sizeof(code), off, off);
+    /* With a frame, as long as the function is not on the stack. */
+    if (leaf == FRAMED ? f->fp + (uint64_t)f->v8->layout.frame_function >= f->sp ||
+                             !read_stack(f, f->fp + 8, &pc)
+                       : !find_bare(f, leaf, &pc, &fp, &sp))
+        return false;
+    /* Handlers are called by what entered the function. */
+    if (locate(f->v8, pc - 1, &begin, &shift) == CN_V8_HANDLER)
+        return false;
+    uint32_t function = cn_v8_function_of(f->v8, f->step->registers.value[at]);
+    if (!is_written(f->v8, function))
+        return false;
+    push_function(f, function, -1);
+    return leaf == FRAMED ? leave_frame(f) : leave(f, pc, fp, sp);
+}
+
 /* Handlers of bytecodes are a part of the interpreted function below them. */
 static void skip_handlers(struct frame *f, enum cn_v8_kind *kind)
 {
@@ -484,7 +508,8 @@ bool cn_v8_undo(struct cn_v8 *v8, struct cn_unwind_step *step)
         push_compiled(&f, code);
         return leave_frame(&f);
     }
-    if (kind == CN_V8_BUILTIN && f.is_innermost && undo_builtin_leaf(&f))
+    if ((kind == CN_V8_BUILTIN && f.is_innermost && undo_builtin_leaf(&f)) ||
+        (kind == CN_V8_HANDLER && f.is_innermost && undo_entering(&f)))
         return true;
     skip_handlers(&f, &kind);
     uint32_t function = find_function(&f);

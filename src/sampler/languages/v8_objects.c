@@ -56,6 +56,7 @@ void cn_v8_done(struct cn_v8 *v8)
     free(v8->ranges);
     cn_map_done(&v8->function_of);
     cn_map_done(&v8->script_of);
+    cn_map_done(&v8->last_of);
     cn_arena_done(&v8->arena);
 }
 
@@ -392,13 +393,24 @@ uint32_t cn_v8_shared_of(struct cn_v8 *v8, uint64_t shared)
 uint32_t cn_v8_function_of(struct cn_v8 *v8, uint64_t object)
 {
     uint64_t shared;
+    uint32_t function;
     int32_t type;
+    uint8_t byte;
 
+    /* A process that has ended: the one that was there. */
+    if (!cn_memory_u8(v8->memory, object, &byte))
+        return cn_v8_is_gone(v8) ? cn_map_find(&v8->last_of, object, UINT32_MAX)
+                                 : UINT32_MAX;
     if (!cn_v8_type(v8, object, &type) || type < v8->layout.first_function ||
         type > v8->layout.last_function ||
         !cn_v8_field(v8, object, v8->layout.function_shared, &shared))
         return UINT32_MAX;
-    return cn_v8_shared_of(v8, shared);
+    function = cn_v8_shared_of(v8, shared);
+    if (v8->last_of.count == FUNCTIONS_MAX)
+        cn_map_done(&v8->last_of);
+    if (function != UINT32_MAX)
+        *cn_map_at(&v8->last_of, object, 0) = function;
+    return function;
 }
 
 /* Positions: pairs of differences, in groups of 7 bits with the lowest first; the sign is the

@@ -277,6 +277,51 @@ static void code_without_a_frame_has_its_caller_on_the_stack(void **state)
     }
 }
 
+/* What enters interpreted functions looks at the function before it makes its frame. */
+static void a_function_that_is_entered_is_in_a_register(void **state)
+{
+    enum { OFF = 110, FUNCTION_AT = 2 /* rcx */ };
+    static const uint8_t x86[] = {0x55, 0x48, 0x89, 0xe5};
+    struct cn_unwind_step step;
+
+    (void)state;
+    v8.ranges[0] =
+        (struct cn_v8_range){CN_V8_IMAGE_CODE, CN_V8_IMAGE_CODE + CN_V8_IMAGE_CODE_LEN,
+                             CN_V8_BUILTIN, ENTRY - CN_V8_IMAGE_CODE};
+    memset(image.bytes + (CN_V8_IMAGE_CODE - CN_V8_IMAGE_BASE), 0x90, OFF);
+    memcpy(image.bytes + (CN_V8_IMAGE_CODE - CN_V8_IMAGE_BASE) + OFF, x86, sizeof(x86));
+    put(CN_V8_IMAGE_STACK, BUILTIN + 16);
+    put(CN_V8_IMAGE_STACK + 8, BUILTIN + 24);
+    for (unsigned at = 0; at <= OFF + 1; at++) {
+        step = step_at(CN_UNWIND_X86_64, CN_V8_IMAGE_CODE + at, true);
+        step.registers.value[FUNCTION_AT] = image.function;
+        assert_true(cn_v8_undo(&v8, &step));
+        assert_int_equal(step.frame_count, 1);
+        expect_frame(&step, 0, "outer", 1);
+        assert_int_equal(step.registers.value[CN_UNWIND_X86_RIP],
+                         at <= OFF ? BUILTIN + 16 : BUILTIN + 24);
+    }
+    /* With a frame that does not have the function yet. */
+    step = step_at(CN_UNWIND_X86_64, CN_V8_IMAGE_CODE + OFF + 4, true);
+    step.registers.value[CN_UNWIND_X86_RSP] = FP;
+    step.registers.value[FUNCTION_AT] = image.function;
+    put(FP + 8, BUILTIN + 32);
+    assert_true(cn_v8_undo(&v8, &step));
+    expect_frame(&step, 0, "outer", 1);
+    assert_int_equal(step.registers.value[CN_UNWIND_X86_RIP], BUILTIN + 32);
+    put(FP + 8, ENTRY + 8);
+    /* Something else is in the register; or this is a handler, which what enters calls. */
+    step = step_at(CN_UNWIND_X86_64, CN_V8_IMAGE_CODE, true);
+    step.registers.value[FUNCTION_AT] = image.script;
+    assert_true(cn_v8_undo(&v8, &step));
+    assert_int_equal(step.registers.value[CN_UNWIND_X86_RIP], ENTRY + 8);
+    put(CN_V8_IMAGE_STACK, ENTRY + 64);
+    step = step_at(CN_UNWIND_X86_64, CN_V8_IMAGE_CODE, true);
+    step.registers.value[FUNCTION_AT] = image.function;
+    assert_true(cn_v8_undo(&v8, &step));
+    assert_int_equal(step.registers.value[CN_UNWIND_X86_RIP], ENTRY + 8);
+}
+
 static void what_has_moved_is_not_named(void **state)
 {
     struct cn_unwind_step step = undo_at(CN_V8_IMAGE_CODE + 8, true);
@@ -290,6 +335,23 @@ static void what_has_moved_is_not_named(void **state)
     step = undo_at(CN_V8_IMAGE_CODE + 8, true);
     assert_int_equal(step.frame_count, 1);
     expect_frame(&step, 0, "(JavaScript)", 0);
+    step = undo_at(ENTRY + 8, false);
+    assert_int_equal(step.frames[0], ENTRY + 8);
+}
+
+static void functions_of_a_process_that_has_ended_have_names(void **state)
+{
+    (void)state;
+    (void)undo_at(ENTRY + 8, false);
+    (void)undo_at(CN_V8_IMAGE_CODE + 8, true);
+    image.len = 0;
+    cn_memory_begin(&memory, 0, 1 << 18);
+    struct cn_unwind_step step = undo_at(ENTRY + 8, false);
+    expect_frame(&step, 0, "outer", 1);
+    step = undo_at(CN_V8_IMAGE_CODE + 8, true);
+    expect_frame(&step, 0, "outer", 1);
+    /* It is there, and may not be read for this sample. */
+    cn_memory_begin(&memory, 0, 0);
     step = undo_at(ENTRY + 8, false);
     assert_int_equal(step.frames[0], ENTRY + 8);
 }
@@ -349,7 +411,9 @@ int main(void)
         CN_TEST(an_entry_leads_back_to_c),
         CN_TEST(code_without_a_frame_has_its_caller_in_a_register),
         CN_TEST(code_without_a_frame_has_its_caller_on_the_stack),
+        CN_TEST(a_function_that_is_entered_is_in_a_register),
         CN_TEST(what_has_moved_is_not_named),
+        CN_TEST(functions_of_a_process_that_has_ended_have_names),
         CN_TEST(searches_are_limited_for_each_stack),
         CN_TEST(code_of_others_is_left_to_the_tables),
         CN_TEST(a_layout_that_is_not_described_is_refused),
