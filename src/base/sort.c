@@ -5,7 +5,14 @@
 
 #include "base/alloc.h"
 
-enum { FEW = 32, INSERT_MAX = 8, FEW_LEN = 2048 };
+enum {
+    FEW = 32,
+    INSERT_MAX = 8,
+    FEW_LEN = 2048,
+    DIGIT_BITS = 11,
+    DIGITS = 1 << DIGIT_BITS,
+    RADIX_MIN = 1 << 13, /* elements */
+};
 
 /* An element by its first two keys, or by the beginning of a text: few comparisons need
  * more. */
@@ -192,6 +199,81 @@ static void sort_items(const struct merge_sorting *s, struct sort_item *items,
                           : room[left++];
 }
 
+/* Bits in which the keys of items differ. */
+static void find_differences(const struct sort_item *items, size_t count, uint64_t out[2])
+{
+    out[0] = out[1] = 0;
+    for (size_t i = 1; i < count; i++) {
+        out[0] |= items[i].second ^ items[0].second;
+        out[1] |= items[i].first ^ items[0].first;
+    }
+}
+
+/* The next digit with a difference, from the bit `shift` on; false: there is none. */
+static bool next_digit(uint64_t differences, unsigned *shift)
+{
+    while (*shift < 64 && (differences >> *shift & 1) == 0)
+        (*shift)++;
+    return *shift < 64;
+}
+
+static unsigned digits_of(uint64_t differences)
+{
+    unsigned count = 0;
+
+    for (unsigned shift = 0; next_digit(differences, &shift); shift += DIGIT_BITS)
+        count++;
+    return count;
+}
+
+/* Items in the order of one digit; those that have the same keep their order. */
+static void sort_by_digit(const struct sort_item *from, struct sort_item *to,
+                          size_t count, bool is_first, unsigned shift)
+{
+    size_t ends[DIGITS] = {0}, sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ends[(is_first ? from[i].first : from[i].second) >> shift & (DIGITS - 1)]++;
+    for (size_t i = 0; i < DIGITS; i++) {
+        size_t len = ends[i];
+
+        ends[i] = sum;
+        sum += len;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[ends[(is_first ? from[i].first : from[i].second) >> shift & (DIGITS - 1)]++] =
+            from[i];
+}
+
+/* Sort many items whose keys say all by their digits, the least first, where that takes fewer passes
+ * than to merge. `room` has space for all items. False: they are as they were. */
+static bool sort_by_digits(struct sort_item *items, size_t count, struct sort_item *room)
+{
+    uint64_t differences[2];
+    unsigned merges = 0;
+
+    if (count < RADIX_MIN)
+        return false;
+    for (size_t i = count / INSERT_MAX; i > 0; i /= 2)
+        merges++;
+    find_differences(items, count, differences);
+    if (2 * (digits_of(differences[0]) + digits_of(differences[1])) > merges)
+        return false;
+    struct sort_item *from = items, *to = room;
+    for (unsigned key = 0; key < 2; key++)
+        for (unsigned shift = 0; next_digit(differences[key], &shift);
+             shift += DIGIT_BITS) {
+            struct sort_item *sorted = to;
+
+            sort_by_digit(from, to, count, key == 1, shift);
+            to = from;
+            from = sorted;
+        }
+    if (from != items)
+        memcpy(items, from, count * sizeof(*items));
+    return true;
+}
+
 static void put_in_order(const struct merge_sorting *s, const struct sort_item *items,
                          size_t count)
 {
@@ -217,10 +299,12 @@ void cn_sort(void *list, size_t count, size_t size, const struct cn_sort_key *ke
     if (count < 2 || is_sorted(&s, count))
         return;
     if (count > FEW)
-        items = cn_realloc(NULL, count + count / 2, sizeof(*items));
+        items = cn_realloc(NULL, count + (count < RADIX_MIN ? count / 2 : count),
+                           sizeof(*items));
     for (size_t i = 0; i < count; i++)
         items[i] = item_at(&s, i);
-    sort_items(&s, items, count, items + count);
+    if (s.has_rest || !sort_by_digits(items, count, items + count))
+        sort_items(&s, items, count, items + count);
     put_in_order(&s, items, count);
     if (items != few)
         free(items);

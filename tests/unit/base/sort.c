@@ -101,6 +101,54 @@ static void sorts_by_all_keys(void **state)
     }
 }
 
+struct pair {
+    uint64_t address;
+    int32_t change;
+    uint32_t place; /* before; no key */
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    if (x->change != y->change)
+        return x->change > y->change ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Keys that differ in few bits, and in many. */
+static void sorts_many_by_digits(void **state)
+{
+    enum { COUNT = 50000 };
+    static const struct {
+        uint64_t below, stride;
+        uint64_t changes;
+    } cases[] = {
+        {1 << 20, 16, 3}, {1 << 10, 1, 1}, {UINT32_MAX, 1 << 30, 1000}, {1, 1, 1 << 12}};
+    struct pair *list = cn_alloc(COUNT, sizeof(*list));
+    struct pair *expected = cn_alloc(COUNT, sizeof(*list));
+
+    (void)state;
+    seed = cn_test_seed(2);
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            list[i] = (struct pair){
+                .address =
+                    0x7f0000000000 + cases[k].stride * random_below(cases[k].below),
+                .change = 1 - (int32_t)random_below(cases[k].changes),
+                .place = i,
+            };
+        memcpy(expected, list, COUNT * sizeof(*list));
+        qsort(expected, COUNT, sizeof(*expected), compare_pairs);
+        CN_SORT(list, COUNT, CN_UP(struct pair, address), CN_DOWN(struct pair, change));
+        assert_memory_equal(list, expected, COUNT * sizeof(*list));
+    }
+    free(list);
+    free(expected);
+}
+
 static void sorts_values(void **state)
 {
     uint16_t numbers[] = {7, 65535, 0, 7, 3};
@@ -160,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_by_all_keys),
+        cmocka_unit_test(sorts_many_by_digits),
         cmocka_unit_test(sorts_values),
         cmocka_unit_test(texts_come_before_later_keys),
         cmocka_unit_test(sorted_lists_are_left_alone),
