@@ -11,7 +11,7 @@
 #include "model/memory/merge.h"
 #include "model/memory/use.h"
 
-enum { NODE_COUNT = 64, CHECK_EVERY = 1 << 18 };
+enum { NODE_COUNT = 512, CHECK_EVERY = 1 << 18 };
 
 /* The events of a member, and the nodes that its allocations have. */
 struct heap_input {
@@ -21,6 +21,7 @@ struct heap_input {
     struct cn_sample nodes[NODE_COUNT];
     uint64_t node_first, node_next;
     uint64_t last_address; /* of its last allocation */
+    struct cn_error ignored;
 };
 
 struct heap_merge {
@@ -37,10 +38,10 @@ static bool read_event(void *arg, uint32_t number, struct cn_heap_event *out)
     const struct heap_merge *m = arg;
     struct heap_input *input = &m->inputs[number];
     const struct cn_time_range *range = &input->query->range;
-    struct cn_error ignored = {0};
 
     do {
-        if (input->query->rec->ops->heap_next(&input->log, out, &ignored) != CN_ITEM)
+        if (input->query->rec->ops->heap_next(&input->log, out, &input->ignored) !=
+            CN_ITEM)
             return false;
     } while (out->time_ns < range->first_ns);
     return out->time_ns <= range->last_ns;

@@ -7,7 +7,7 @@
 
 static uint64_t tick_end(const struct cn_heap_moments *m, uint64_t time_ns)
 {
-    return time_ns - time_ns % m->tick_ns + (m->tick_ns - 1);
+    return time_ns | (m->tick_ns - 1);
 }
 
 /* The number of the cell's change in the last tick; the count: it has none. */

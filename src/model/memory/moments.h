@@ -30,7 +30,8 @@ struct cn_heap_moments {
     size_t tick_first; /* the first of the last tick */
     uint32_t *numbers; /* by cell: 1 + number of its last one */
     size_t number_count;
-    uint64_t tick_ns, last_ns;
+    uint64_t tick_ns; /* a power of two */
+    uint64_t last_ns;
 };
 
 void cn_heap_moments_add(struct cn_heap_moments *moments, uint64_t time_ns, uint32_t cell,
