@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +89,16 @@ static void convoy(void)
         pthread_join(threads[i], NULL);
 }
 
-/* A reader is slow, the writer waits for it. */
+/* A reader is slow, the writer waits for it: it comes when the reader has the lock, which keeps it until then, however
+ * late that is on a busy machine. */
+static atomic_bool is_scanning, is_writer_there;
+
 NOINLINE void scan_index(void)
 {
+    atomic_store(&is_scanning, true);
+    while (!atomic_exchange(&is_writer_there, false))
+        compute(1);
+    atomic_store(&is_scanning, false);
     compute(10);
     sink++;
 }
@@ -115,7 +124,9 @@ static void rwlock(void)
     pthread_t thread = start(reader, "reader");
 
     for (int i = 0; i < 3; i++) {
-        usleep(5000);
+        while (!atomic_load(&is_scanning))
+            usleep(500);
+        atomic_store(&is_writer_there, true);
         update_index();
     }
     pthread_join(thread, NULL);
