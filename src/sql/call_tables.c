@@ -456,7 +456,7 @@ static const struct cn_sql_table events = {
     &facts, &threads, &functions, &calls, &events, &flows, &cn_sql_report, &cn_sql_states
 static const struct cn_sql_table *const tables[] = {OF_CALLS,
                                                     &cn_sql_mpi_waits,
-                                                    &cn_sql_recorded_locks,
+                                                    &cn_sql_locks,
                                                     &cn_sql_recorded_io,
                                                     &cn_sql_recorded_launches,
                                                     NULL};

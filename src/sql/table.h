@@ -106,11 +106,8 @@ extern const struct cn_sql_tables cn_sql_database_tables, cn_sql_recording_table
 /* Those of report_table.c. */
 extern const struct cn_sql_table cn_sql_report, cn_sql_states;
 
-/* Those of waits_table.c. */
-extern const struct cn_sql_table cn_sql_waits, cn_sql_locks, cn_sql_recorded_locks;
-
-/* That of mpi_table.c. */
-extern const struct cn_sql_table cn_sql_mpi_waits;
+/* Those of listed_tables.c. */
+extern const struct cn_sql_table cn_sql_waits, cn_sql_locks, cn_sql_mpi_waits;
 
 /* Those of launches_table.c. */
 extern const struct cn_sql_table cn_sql_launches, cn_sql_recorded_launches;
