@@ -25,6 +25,8 @@ enum { BELOW_MAX = 9 }; /* signals below SIGRTMAX that are tried */
 
 static int signal_number;
 static pthread_key_t timer_key;
+static _Atomic(void (*)(int, siginfo_t *,
+                        void *)) handler_of_all; /* NULL: there is none */
 
 /* Of this thread. */
 static _Thread_local timer_t timer;
@@ -51,10 +53,14 @@ static uintptr_t read_registers(const ucontext_t *context, uint64_t *out)
 
 static void on_timer(int number, siginfo_t *info, void *context)
 {
+    void (*other)(int, siginfo_t *, void *) = atomic_load(&handler_of_all);
     int error = errno;
     struct cn_inside_slot *slot;
 
-    (void)number;
+    if (info->si_code != SI_TIMER && other) {
+        other(number, info, context);
+        return;
+    }
     if (info->si_code == SI_TIMER && cn_inside_is_on() &&
         (slot = cn_inside_take(CN_INSIDE_SAMPLE))) {
         uintptr_t from = read_registers(context, slot->registers);
@@ -65,6 +71,15 @@ static void on_timer(int number, siginfo_t *info, void *context)
         cn_inside_give(slot);
     }
     errno = error;
+}
+
+static struct sigaction own_action(void)
+{
+    struct sigaction action = {.sa_sigaction = on_timer,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+
+    (void)sigfillset(&action.sa_mask);
+    return action;
 }
 
 static void start_timer(void)
@@ -122,10 +137,28 @@ void cn_inside_sandboxed(void)
     has_timer = false;
 }
 
+/* A run-time that handles all signals (Go with C) has taken this one when it began, before it starts
+ * threads. It gets those that are no timer's. */
+static void take_back_signal(void)
+{
+    struct sigaction now, ours, another;
+
+    if (sigaction(signal_number, NULL, &now) != 0 || now.sa_sigaction == on_timer ||
+        !(now.sa_flags & SA_SIGINFO) || sigaction(SIGURG, NULL, &another) != 0 ||
+        another.sa_sigaction != now.sa_sigaction ||
+        sigaction(SIGPIPE, NULL, &another) != 0 ||
+        another.sa_sigaction != now.sa_sigaction)
+        return;
+    atomic_store(&handler_of_all, now.sa_sigaction);
+    ours = own_action();
+    (void)sigaction(signal_number, &ours, NULL);
+}
+
 void cn_inside_thread_begin(void)
 {
     if (!cn_inside_is_on())
         return;
+    take_back_signal();
     cn_inside_find_stack();
     start_timer();
 }
@@ -155,8 +188,7 @@ static int choose_signal(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-    struct sigaction action = {.sa_sigaction = on_timer,
-                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction action = own_action();
     const char *path = getenv(CN_INSIDE_ENV);
     int error = errno;
 
@@ -164,7 +196,6 @@ __attribute__((constructor)) static void begin(void)
     signal_number = path ? choose_signal() : 0;
     if (signal_number > 0 && pthread_key_create(&timer_key, stop_timer) == 0 &&
         cn_inside_map(path)) {
-        (void)sigfillset(&action.sa_mask);
         (void)sigaction(signal_number, &action, NULL);
         (void)pthread_atfork(NULL, NULL, after_fork);
         cn_inside_find_stack();
