@@ -49,7 +49,7 @@ static bool write_stacks(struct cn_export *x, const struct cn_stacks *stacks,
         uint64_t value = cn_stack_self(node) / unit_ns;
         size_t at = names.at[node->function];
 
-        if (node->is_root)
+        if (node->is_root && value == 0)
             continue;
         CN_GROW(end_at, node->depth, capacity);
         path.len = node->depth > 0 ? end_at[node->depth - 1] : 0;

@@ -188,9 +188,10 @@ static void add_label(struct pprof_writing *p, struct cn_pb *labels, const char 
 static size_t find_locations(struct pprof_writing *p, uint32_t node)
 {
     const struct cn_stacks *stacks = &p->stacks;
+    uint32_t first = node;
     size_t count = 0;
 
-    while (node != CN_NONE && !stacks->nodes[node].is_root) {
+    while (node != CN_NONE && (node == first || !stacks->nodes[node].is_root)) {
         uint32_t function = stacks->nodes[node].function;
 
         if (p->location_of[function] == 0)
@@ -214,7 +215,7 @@ static bool add_samples(struct pprof_writing *p, const struct cn_pb *labels,
 
         for (size_t k = 0; k < value_count; k++)
             any |= values[k];
-        if (node->is_root || any == 0)
+        if (any == 0 || (node->is_root && !p->x->db && calls[1] == 0))
             continue;
         size_t count = find_locations(p, i);
         size_t at = cn_pb_open(&p->pb, cn_pprof_profile_sample);

@@ -139,7 +139,8 @@ void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree,
         node_of[at] = add_node(&stacks, parent == 0 ? CN_NONE : node_of[parent], function,
                                parent == 0);
         stacks.nodes[node_of[at]].calls = node->calls;
-        stacks.nodes[node_of[at]].self = (double)node->self_ns;
+        if (parent != 0)
+            stacks.nodes[node_of[at]].self = (double)node->self_ns;
     }
     if (stacks.waited_ns > 0)
         stacks.metric = "cpu time";

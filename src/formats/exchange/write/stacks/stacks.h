@@ -107,10 +107,11 @@ struct cn_stack_function cn_stack_function(const struct cn_recording *rec,
 /* A value as a whole number, never negative. */
 uint64_t cn_stack_value(double value);
 
-/* `self` as a whole number; 0 for a root. */
+/* `self` as a whole number. That of a root is of its thread, outside of all functions: its stack is the
+ * root alone, which is in no other stack. */
 static inline uint64_t cn_stack_self(const struct cn_stack_node *node)
 {
-    return node->is_root ? 0 : cn_stack_value(node->self);
+    return cn_stack_value(node->self);
 }
 
 /* The totals of all nodes, to be released with free(). */
