@@ -255,6 +255,10 @@ static bool read_line(struct heaptrack *h, struct cn_bytes line, struct cn_error
     switch (line.ptr[0]) {
     case 'v':
         return cn_fail(err, CN_ERR_FORMAT, "a second version");
+    case 'm': /* a module */
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "raw data of 'heaptrack --raw', without functions; run "
+                       "heaptrack_interpret on it first");
     case 's':
         return read_string(h, rest, err);
     case 'i':

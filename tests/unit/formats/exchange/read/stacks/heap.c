@@ -185,6 +185,8 @@ static void damage_is_named_by_its_line(void **state)
         {cn_heaptrack_read, "v 10400 3\na 10 0\n+ 0\n- ", "line 4: it is cut off"},
         {cn_heaptrack_read, "v 10400 4\n", "format 4 of heaptrack, can read 1 to 3"},
         {cn_heaptrack_read, "a 10 0\n", "line 1: not the version"},
+        {cn_heaptrack_read, "v 10400 3\nm 1 -\n",
+         "line 2: raw data of 'heaptrack --raw'"},
         {cn_massif_read,
          "desc: x\nsnapshot=0\nheap_tree=peak\nn1: 9 (x)\n n0: 9 0x1: f (a.c:1)\n"
          "snapshot=1\nheap_tree=peak\nn1: 9 (x)\n   n0: 9 0x1: f (a.c:1)\n",
