@@ -210,7 +210,7 @@ static bool load(struct conversion *c, unsigned wants, struct cn_error *err)
 static bool open_source(struct conversion *c, struct cn_error *err)
 {
     unsigned writes = cn_format_writes(c->format);
-    bool has_lens = c->lens.count > 0;
+    bool has_lens = c->lens.count > 0, has_metric = c->options.metric != NULL;
     struct cn_open_options options = {.is_raw = cn_args_has(c->args, "raw"),
                                       .lens = &c->lens};
 
@@ -220,17 +220,17 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         return false;
     bool has_calls = c->opened.contains & CN_CALLS;
     /* Calls that are made of samples do not stand for those that were recorded. */
-    bool has_lens_of_calls = has_lens && !c->format->keeps_states;
-    if ((has_lens_of_calls || !has_calls) && (writes & CN_CONTEXTS))
+    bool needs_costs = (has_lens || has_metric) && !c->format->keeps_states;
+    if ((needs_costs || !has_calls) && (writes & CN_CONTEXTS))
         return load(c, CN_CONTEXTS, err);
-    if (has_lens)
+    if (has_lens || has_metric)
         return cn_fail(err, CN_ERR_USAGE,
                        "%s has single calls; --%s is for formats of costs, as folded and "
                        "pprof",
                        c->format->name,
-                       cn_args_has(c->args, "my-code")
-                           ? "my-code"
-                           : cn_lens_action_name(c->lens.rules[0].action));
+                       cn_args_has(c->args, "my-code") ? "my-code"
+                       : has_lens ? cn_lens_action_name(c->lens.rules[0].action)
+                                  : "metric");
     c->has_traces = c->opened.format->walk_traces && (writes & CN_TRACES);
     if (c->has_traces)
         return true;
@@ -285,10 +285,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     CN_OPTION("to", 0, "NAME", "the format of DST; see cairn formats"),
     CN_OPTION("force", 'f', NULL, "replace DST if it exists"),
-    CN_OPTION_FOR(
-        CN_FOR_COSTS, "metric", 0, "NAME",
-        "the metric to write if the format has only one (default: the first; of "
-        "time, running time); with --diff, the one to compare, of any data"),
+    CN_OPTION("metric", 0, "NAME",
+              "the metric to write if the format has only one (default: the first; of "
+              "time, running time); with --diff, the one to compare"),
     CN_OPTION("waits", 0, NULL,
               "formats that add up times: count waiting (blocked, pre-empted) for the "
               "call that waits, instead of running time alone"),
