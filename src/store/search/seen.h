@@ -10,18 +10,12 @@
 #include "store/segment/index.h"
 
 /* Where rows of spans are, by the id of the span: a store may have millions, so a place has little more
- * than the row, and what it stands for is read again where two seem to be the same. Ids of traces are
- * read only if many traces use the same ids of spans, as those of agents that count from 1. */
+ * than the row, and what it stands for is read again where two seem to be the same. There is a table for each
+ * range of mixed ids, so that a table fits into the cache and all processors fill them. */
 struct cn_search_seen {
     struct cn_seen_segment *segments; /* that overlap others and were visited */
-    size_t segment_count, segment_capacity;
-    struct cn_seen_place {
-        uint32_t row;
-        uint16_t segment; /* number in `segments` plus 1; 0: the place is free */
-        uint16_t mark;    /* of the id */
-    } * places;
-    size_t count, capacity; /* of places; capacity is a power of two, or 0 */
-    bool is_by_trace;       /* places follow from the trace as well */
+    size_t segment_count;
+    struct cn_seen_table *tables; /* NULL: nothing was visited */
 };
 
 void cn_search_seen_done(struct cn_search_seen *seen);
