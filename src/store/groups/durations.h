@@ -7,13 +7,32 @@
 
 #include "store/groups/group.h"
 
-/* Rows in groups, one array per number. A group is the word of its value in `values`; 0 is the
- * empty text. */
+/* A row or trace in a group. A group is the word of its value in `values`; 0 is the empty text. */
+struct cn_group_member {
+    uint64_t duration_ns;
+    uint32_t group;
+    bool has_errors;
+};
+
+/* Members, those of a group one after the other. */
+struct cn_group_part {
+    struct cn_group_share {
+        uint32_t group, count, error_count;
+    } * shares;
+    size_t share_count;
+    uint32_t *short_ns; /* durations; NULL: */
+    uint64_t *long_ns;  /* not all of them fit into 32 bits */
+    uint64_t total_ns;
+};
+
+enum { CN_GROUP_PART_MEMBERS = 1 << 15 };
+
 struct cn_group_members {
     struct cn_words values;
-    uint32_t *groups; /* by member */
-    uint64_t *durations_ns;
-    size_t count, capacity;
+    struct cn_group_part *parts;
+    size_t part_count, part_capacity;
+    struct cn_group_member *added; /* that will be the next part */
+    size_t added_count;
     uint32_t *sizes, *errors; /* by group */
     double *others; /* by group: that sampled members stand for, beside themselves */
     size_t size_capacity;
@@ -21,26 +40,26 @@ struct cn_group_members {
 
 void cn_group_members_done(struct cn_group_members *members);
 
-/* Reserve room for `count` more members and for all values. */
-void cn_group_members_reserve(struct cn_group_members *members, size_t count);
+/* Reserve room for all values. */
+void cn_group_members_reserve(struct cn_group_members *members);
+
+/* Members as a part, which may be made by any thread; then taken over in order. */
+void cn_group_part_make(struct cn_group_part *part, const struct cn_group_member *list,
+                        size_t count);
+void cn_group_members_take(struct cn_group_members *members, struct cn_group_part *part);
 
 /* Requires a call of cn_group_members_reserve(). */
-static inline void cn_group_members_add(struct cn_group_members *members, uint32_t group,
-                                        uint64_t duration_ns, bool has_errors)
+void cn_group_members_add(struct cn_group_members *members, uint32_t group,
+                          uint64_t duration_ns, bool has_errors);
+
+/* A member of a group stands for others as well. */
+static inline void cn_group_members_weigh(struct cn_group_members *members,
+                                          uint32_t group, double weight)
 {
-    members->groups[members->count] = group;
-    members->durations_ns[members->count++] = duration_ns;
-    members->sizes[group]++;
-    members->errors[group] += has_errors;
+    members->others[group] += weight - 1;
 }
 
-/* The member that was added last stands for others as well. */
-static inline void cn_group_members_weigh(struct cn_group_members *members, double weight)
-{
-    members->others[members->groups[members->count - 1]] += weight - 1;
-}
-
-void cn_group_members_rank(const struct cn_group_members *members, size_t limit,
+void cn_group_members_rank(struct cn_group_members *members, size_t limit,
                            struct cn_groups *out);
 
 #endif

@@ -4,58 +4,19 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
+#include "base/run/pool.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
-#include "store/groups/durations.h"
+#include "store/groups/group_numbers.h"
+#include "store/groups/grouping.h"
 #include "store/search/query.h"
-#include "store/search/seen.h"
 #include "store/search/segments.h"
-#include "store/search/trace_table.h"
-#include "store/segment/weights.h"
-
-/* A row in a group. */
-struct member {
-    uint32_t group; /* word of its value */
-    uint32_t row;
-};
-
-struct cn_grouping {
-    struct cn_search *search;
-    const struct cn_query *query;
-    struct cn_query_term by;
-    bool is_operation; /* grouped by service and method, whatever `by` is */
-    const struct cn_trace_table *traces; /* NULL: spans are grouped */
-    struct cn_map seen;                  /* group and trace of several spans */
-    struct cn_search_seen spans;         /* that were grouped */
-    struct cn_group_members all;
-    char *name;                  /* of an attribute */
-    size_t position;             /* of the next segment */
-    struct cn_group_step *steps; /* by group and step; NULL: not counted */
-    size_t step_count, step_capacity;
-    uint64_t first_ns, step_ns;
-
-    /* Of the current segment. */
-    uint32_t segment;
-    struct cn_row_weights weights;
-    const struct cn_store_index *index;
-    const struct cn_rows *rows;
-    struct member *members;
-    size_t count, capacity;
-    uint32_t group;          /* of the current entry */
-    uint32_t *group_of_word; /* 1 + group; 0: not looked up yet */
-    uint32_t word_count;
-    unsigned source_count; /* names that have members */
-    bool has_synonyms;     /* words of the same text, but different kinds */
-    uint32_t *words;       /* by group: its word in this segment */
-    size_t word_capacity;
-    struct cn_text text;
-};
+#include "store/search/state.h"
 
 static void add_member(struct cn_grouping *grouping, uint32_t row)
 {
     CN_PUSH(grouping->members, grouping->count, grouping->capacity,
-            (struct member){grouping->group, row});
+            (struct cn_grouping_member){grouping->group, row});
 }
 
 /* Note the word of a group in this segment, and if it has more than one. */
@@ -106,26 +67,6 @@ static bool find_group(struct cn_grouping *grouping, uint32_t word, struct cn_er
     return true;
 }
 
-static bool group_by_column(struct cn_grouping *grouping, enum cn_store_field field,
-                            struct cn_error *err)
-{
-    struct cn_store_column column;
-
-    if (!cn_columns_field(grouping->index->columns, field, &column, err))
-        return false;
-    for (uint32_t row = cn_rows_next(grouping->rows, 0); row < grouping->rows->count;
-         row = cn_rows_next(grouping->rows, row + 1)) {
-        uint32_t word = (uint32_t)cn_store_column_at(&column, row);
-
-        if (word == 0 || word > grouping->word_count)
-            continue;
-        if (!find_group(grouping, word, err))
-            return false;
-        add_member(grouping, row);
-    }
-    return true;
-}
-
 /* The group of an operation; `known` has those of this segment, by both words. */
 static bool choose_operation(struct cn_grouping *grouping, uint32_t service,
                              uint32_t method, struct cn_map *known, struct cn_error *err)
@@ -150,23 +91,111 @@ static bool choose_operation(struct cn_grouping *grouping, uint32_t service,
     return true;
 }
 
-static bool group_by_operation(struct cn_grouping *grouping, struct cn_error *err)
-{
-    const struct cn_columns *columns = grouping->index->columns;
-    struct cn_store_column service, method;
-    struct cn_map known = {0};
-    bool ok = cn_columns_field(columns, CN_STORE_FIELD_service, &service, err) &&
-              cn_columns_field(columns, CN_STORE_FIELD_method, &method, err);
+/* Groups rows by the word in a column or, for operations, in two. Parts of the rows are read on all
+ * processors; the groups of their words are then found in order. */
+struct column_grouping {
+    struct cn_grouping *grouping;
+    struct cn_store_column words, services; /* the latter of operations */
+    struct cn_map operations;               /* groups, by both words */
+    bool is_ok;
+    struct cn_error *err;
+    struct column_part {
+        struct cn_grouping_member *members; /* their groups are numbers of keys */
+        uint64_t *keys;
+        size_t count, key_count, key_capacity;
+    } * parts;
+};
 
-    for (uint32_t row = cn_rows_next(grouping->rows, 0);
-         ok && row < grouping->rows->count; row = cn_rows_next(grouping->rows, row + 1)) {
-        ok = choose_operation(grouping, (uint32_t)cn_store_column_at(&service, row),
-                              (uint32_t)cn_store_column_at(&method, row), &known, err);
-        if (ok)
-            add_member(grouping, row);
+enum { COLUMN_PART_ROWS = 1 << 15 };
+
+static void read_column(void *arg, size_t job, unsigned worker)
+{
+    const struct column_grouping *columns = arg;
+    const struct cn_grouping *grouping = columns->grouping;
+    struct column_part *part = &columns->parts[job];
+    uint64_t words[CN_COLUMN_GROUP_ROWS], services[CN_COLUMN_GROUP_ROWS] = {0};
+    size_t word = job * (COLUMN_PART_ROWS / CN_COLUMN_GROUP_ROWS);
+    size_t end = word + COLUMN_PART_ROWS / CN_COLUMN_GROUP_ROWS;
+    struct cn_group_numbers numbering = {0};
+
+    (void)worker;
+    end = end < cn_rows_word_count(grouping->rows) ? end
+                                                   : cn_rows_word_count(grouping->rows);
+    part->members = cn_alloc(COLUMN_PART_ROWS, sizeof(*part->members));
+    for (; word < end; word++) {
+        uint64_t bits = grouping->rows->words[word];
+        uint32_t first_row = (uint32_t)word * CN_COLUMN_GROUP_ROWS;
+
+        if (!bits)
+            continue;
+        cn_store_column_read_bits(&columns->words, first_row, bits, words);
+        if (grouping->is_operation)
+            cn_store_column_read_bits(&columns->services, first_row, bits, services);
+        for (unsigned i = 0; bits; bits &= bits - 1, i++) {
+            if (!grouping->is_operation &&
+                (words[i] == 0 || words[i] > grouping->word_count))
+                continue;
+            uint64_t key = services[i] << 32 | (uint32_t)words[i];
+            uint32_t number = cn_group_number_of(&numbering, key);
+            if (number == part->key_count)
+                CN_PUSH(part->keys, part->key_count, part->key_capacity, key);
+            part->members[part->count++] = (struct cn_grouping_member){
+                number, first_row + (uint32_t)__builtin_ctzll(bits)};
+        }
     }
-    cn_map_done(&known);
-    return ok;
+    cn_group_numbers_done(&numbering);
+}
+
+static bool find_column_group(struct column_grouping *columns, uint64_t key)
+{
+    struct cn_grouping *grouping = columns->grouping;
+
+    return grouping->is_operation
+               ? choose_operation(grouping, (uint32_t)(key >> 32), (uint32_t)key,
+                                  &columns->operations, columns->err)
+               : find_group(grouping, (uint32_t)key, columns->err);
+}
+
+static void take_column(void *arg, size_t job, unsigned worker)
+{
+    struct column_grouping *columns = arg;
+    struct cn_grouping *grouping = columns->grouping;
+    struct column_part *part = &columns->parts[job];
+    uint32_t *groups = cn_alloc(part->key_count, sizeof(*groups));
+
+    (void)worker;
+    for (size_t i = 0; columns->is_ok && i < part->key_count; i++) {
+        columns->is_ok = find_column_group(columns, part->keys[i]);
+        groups[i] = grouping->group;
+    }
+    CN_GROW_TO(grouping->members, grouping->count + part->count, grouping->capacity);
+    for (size_t i = 0; columns->is_ok && i < part->count; i++)
+        grouping->members[grouping->count++] = (struct cn_grouping_member){
+            groups[part->members[i].group], part->members[i].row};
+    free(groups);
+    free(part->members);
+    free(part->keys);
+    *part = (struct column_part){0};
+}
+
+static bool group_by_column(struct cn_grouping *grouping, enum cn_store_field field,
+                            struct cn_error *err)
+{
+    struct column_grouping columns = {.grouping = grouping, .is_ok = true, .err = err};
+    const struct cn_columns *from = grouping->index->columns;
+    struct cn_jobs jobs = {.arg = &columns, .run = read_column, .take = take_column};
+
+    if (!cn_columns_field(from, field, &columns.words, err) ||
+        (grouping->is_operation &&
+         !cn_columns_field(from, CN_STORE_FIELD_service, &columns.services, err)))
+        return false;
+    jobs.count =
+        ((size_t)grouping->rows->count + COLUMN_PART_ROWS - 1) / COLUMN_PART_ROWS;
+    columns.parts = cn_alloc(jobs.count, sizeof(*columns.parts));
+    cn_pool_run(&jobs, cn_pool_default_workers());
+    free(columns.parts);
+    cn_map_done(&columns.operations);
+    return columns.is_ok;
 }
 
 static void visit_row(void *arg, uint32_t row)
@@ -238,7 +267,7 @@ static void group_by_name(void *arg, uint32_t name)
 
 static int compare_members(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct cn_grouping_member *x = a, *y = b;
 
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
@@ -248,7 +277,7 @@ static int compare_members(const void *a, const void *b)
 /* A value that a row has twice, at its root and below or under two names, counts once. */
 static void drop_repeated(struct cn_grouping *grouping)
 {
-    struct member *members = grouping->members;
+    struct cn_grouping_member *members = grouping->members;
     size_t kept = 0;
 
     if (grouping->count < 2 || (grouping->source_count < 2 && !grouping->has_synonyms))
@@ -268,7 +297,7 @@ static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
     struct cn_bytes name;
 
     if (grouping->is_operation)
-        return group_by_operation(grouping, err);
+        return group_by_column(grouping, CN_STORE_FIELD_method, err);
     if (by->field == CN_QUERY_TYPE)
         return group_by_column(grouping, CN_STORE_FIELD_type, err);
     if (by->field == CN_QUERY_SERVICE)
@@ -280,77 +309,6 @@ static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
         !names.is_ok)
         return false;
     drop_repeated(grouping);
-    return true;
-}
-
-/* Add a trace to a group, once. */
-static void add_trace(struct cn_grouping *grouping, uint32_t group,
-                      const struct cn_trace_sum *trace, double weight)
-{
-    uint64_t number = (uint64_t)(trace - grouping->traces->traces);
-    uint32_t *is_seen = cn_map_at(&grouping->seen, (uint64_t)group << 32 | number, 0);
-
-    if (!*is_seen) {
-        cn_group_members_add(&grouping->all, group, trace->duration_ns,
-                             trace->errors > 0);
-        cn_group_members_weigh(&grouping->all, weight);
-    }
-    *is_seen = 1;
-}
-
-/* Count a member in the step of its time. */
-static void add_to_step(struct cn_grouping *grouping, uint32_t group, uint64_t time_ns,
-                        bool is_error)
-{
-    size_t count = grouping->step_count, old = grouping->step_capacity;
-    uint64_t step = (time_ns - grouping->first_ns) / grouping->step_ns;
-
-    if (group >= CN_GROUPS_STEPPED || time_ns < grouping->first_ns || step >= count)
-        return;
-    CN_GROW_TO(grouping->steps, (group + 1) * count, grouping->step_capacity);
-    memset(grouping->steps + old, 0,
-           (grouping->step_capacity - old) * sizeof(*grouping->steps));
-    grouping->steps[group * count + step].count++;
-    grouping->steps[group * count + step].error_count += is_error;
-}
-
-static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
-{
-    const struct cn_store_index *index = grouping->index;
-    /* A span counts if it failed itself, a trace if any call in it did. */
-    enum cn_store_field failed =
-        grouping->traces ? CN_STORE_FIELD_errors : CN_STORE_FIELD_flags;
-    uint64_t failed_bits = grouping->traces ? UINT64_MAX : CN_ROW_ERROR;
-    struct cn_store_column duration, errors, time;
-
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
-        !cn_columns_field(index->columns, failed, &errors, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
-        return false;
-    cn_group_members_reserve(&grouping->all, grouping->count);
-    for (size_t i = 0; i < grouping->count; i++) {
-        uint32_t row = grouping->members[i].row, group = grouping->members[i].group;
-        const struct cn_trace_sum *trace =
-            grouping->traces
-                ? cn_trace_table_find(grouping->traces, grouping->segment, row)
-                : NULL;
-        double weight = cn_row_weight(&grouping->weights, row);
-
-        if (trace) {
-            add_trace(grouping, group, trace, weight);
-            continue;
-        }
-        bool is_error = (cn_joined_number(&index->joined, failed, row,
-                                          cn_store_column_at(&errors, row)) &
-                         failed_bits) != 0;
-        cn_group_members_add(&grouping->all, group,
-                             cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
-                                              row, cn_store_column_at(&duration, row)),
-                             is_error);
-        cn_group_members_weigh(&grouping->all, weight);
-        if (grouping->step_count > 0)
-            add_to_step(grouping, group, cn_store_column_at(&time, row), is_error);
-    }
     return true;
 }
 
@@ -407,7 +365,7 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     ok = (grouping->traces || !cn_store_index_is_nested(index)
               ? find_members(grouping, err)
               : find_own_members(grouping, rows, err)) &&
-         add_members(grouping, err);
+         cn_grouping_add_members(grouping, err);
     free(grouping->group_of_word);
     grouping->group_of_word = NULL;
     return ok;
@@ -431,11 +389,17 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
                        "cannot group by '%s'; use type, service, method, operation or an "
                        "attribute",
                        by);
-    if (unit == CN_SEARCH_TRACES && !is_operation &&
-        !cn_search_trace_table(search, NULL, CN_TRACE_TABLE_ALL, &traces, err))
+    bool is_of_traces = unit == CN_SEARCH_TRACES && !is_operation;
+    /* Of all rows, the table of traces tells faster which are of spans that are stored twice. */
+    bool has_table = is_of_traces || (query->count == 0 && search->overlap_count > 0);
+    if (has_table &&
+        !cn_search_trace_table(search, NULL,
+                               is_of_traces ? CN_TRACE_TABLE_ALL : CN_TRACE_TABLE_DOUBLES,
+                               &traces, err))
         return false;
     grouping = cn_alloc(1, sizeof(*grouping));
-    grouping->traces = traces;
+    grouping->traces = is_of_traces ? traces : NULL;
+    grouping->has_table = has_table;
     grouping->is_operation = is_operation;
     grouping->search = search;
     grouping->query = query;
@@ -452,6 +416,8 @@ void cn_grouping_free(struct cn_grouping *grouping)
         return;
     cn_group_members_done(&grouping->all);
     cn_map_done(&grouping->seen);
+    free(grouping->is_split);
+    free(grouping->last);
     cn_search_seen_done(&grouping->spans);
     cn_text_done(&grouping->text);
     free(grouping->name);
@@ -476,7 +442,7 @@ void cn_grouping_count_steps(struct cn_grouping *grouping, size_t count)
 enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err)
 {
     struct cn_search_visitor visitor = {
-        .kind = grouping->traces ? CN_SEARCH_WHOLE : CN_SEARCH_MATCHES,
+        .kind = grouping->has_table ? CN_SEARCH_WHOLE : CN_SEARCH_MATCHES,
         .visit = group_segment,
         .arg = grouping,
         .seen = &grouping->spans,
@@ -486,8 +452,7 @@ enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err
                                 &grouping->position, err);
 }
 
-void cn_grouping_groups(const struct cn_grouping *grouping, size_t limit,
-                        struct cn_groups *out)
+void cn_grouping_groups(struct cn_grouping *grouping, size_t limit, struct cn_groups *out)
 {
     size_t count = grouping->step_count;
 

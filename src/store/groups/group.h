@@ -77,7 +77,7 @@ CN_CHECK enum cn_step cn_grouping_next(struct cn_grouping *grouping,
                                        struct cn_error *err);
 
 /* The groups of the rows added so far. */
-void cn_grouping_groups(const struct cn_grouping *grouping, size_t limit,
+void cn_grouping_groups(struct cn_grouping *grouping, size_t limit,
                         struct cn_groups *out);
 
 #endif

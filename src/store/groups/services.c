@@ -138,7 +138,7 @@ static uint32_t find_edge(struct services_joining *joining, uint32_t caller,
 
         (void)snprintf(text, sizeof(text), "%016" PRIx64, key);
         *group = cn_words_add_str(&joining->members.values, CN_WORD_TEXT, text);
-        cn_group_members_reserve(&joining->members, 0);
+        cn_group_members_reserve(&joining->members);
     }
     return *group;
 }
@@ -194,7 +194,6 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
 
     if (!open_columns(index, columns, err))
         return false;
-    cn_group_members_reserve(&joining->members, 2 * (size_t)cn_rows_size(rows));
     for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
          row = cn_rows_next(rows, row + 1)) {
         uint64_t time_ns = cn_store_column_at(&columns[TIME], row);
@@ -236,12 +235,12 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
                                          cn_store_column_at(&columns[FLAGS], row)) &
                         CN_ROW_ERROR;
         double weight = cn_row_weight(&weights, row);
-        cn_group_members_add(&joining->members, find_edge(joining, caller, callee),
-                             duration_ns, is_error);
-        cn_group_members_weigh(&joining->members, weight);
-        cn_group_members_add(&joining->members, find_edge(joining, all_callers, callee),
-                             duration_ns, is_error);
-        cn_group_members_weigh(&joining->members, weight);
+        const uint32_t edges[] = {find_edge(joining, caller, callee),
+                                  find_edge(joining, all_callers, callee)};
+        for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
+            cn_group_members_add(&joining->members, edges[i], duration_ns, is_error);
+            cn_group_members_weigh(&joining->members, edges[i], weight);
+        }
     }
     return true;
 }

@@ -16,19 +16,19 @@ struct steps_adding {
     struct cn_row_weights *weights; /* by segment */
 };
 
-/* The steps and the room are those of the matches that were counted; what a damaged file has now
- * and did not have then is skipped. */
+/* The steps are those of the matches that were counted; what a damaged file has now and did not have then is
+ * skipped. */
 static void add(void *arg, const struct cn_trace_sum *sum)
 {
     struct steps_adding *adding = arg;
     const struct cn_search_steps *steps = adding->steps;
     uint64_t step = (sum->time_ns - steps->first_ns) / steps->step_ns;
 
-    if (step >= steps->count || adding->members.count >= adding->members.capacity)
+    if (step >= steps->count)
         return;
     cn_group_members_add(&adding->members, (uint32_t)step + 1, sum->duration_ns,
                          sum->errors > 0);
-    cn_group_members_weigh(&adding->members,
+    cn_group_members_weigh(&adding->members, (uint32_t)step + 1,
                            cn_row_weight(&adding->weights[sum->segment], sum->row));
 }
 
@@ -53,7 +53,7 @@ static void name_steps(struct steps_adding *adding)
 }
 
 /* Rank the steps as groups, which has their percentiles. */
-static void summarize(const struct steps_adding *adding)
+static void summarize(struct steps_adding *adding)
 {
     struct cn_groups groups;
 
@@ -90,7 +90,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
         steps.step_ns = (found.last_ns - found.first_ns) / count + 1;
         name_steps(&adding);
         adding.weights = cn_store_weights(cn_search_store(search));
-        cn_group_members_reserve(&adding.members, (size_t)found.count);
+        cn_group_members_reserve(&adding.members);
         ok = cn_matches_visit(search, query, unit, add, &adding, err);
         summarize(&adding);
         cn_group_members_done(&adding.members);
