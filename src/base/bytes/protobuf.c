@@ -313,8 +313,27 @@ bool cn_pb_enter(const struct cn_pb_reader *outer, const struct cn_pb_field *fie
         return cn_fail(err, CN_ERR_LIMIT,
                        "the message at %" PRIu64 " is %u deep; the limit is %d",
                        field->off, outer->depth + 1, CN_PB_DEPTH_MAX);
-    *inner = (struct cn_pb_reader){
-        .rest = field->bytes, .off = field->off, .depth = outer->depth + 1};
+    *inner = (struct cn_pb_reader){.rest = field->bytes,
+                                   .off = field->off,
+                                   .depth = outer->depth + 1,
+                                   .takes_cut = outer->takes_cut};
+    return true;
+}
+
+/* The rest of the message, if it is the beginning of a field of bytes. */
+static bool cut_field(const struct cn_pb_reader *reader, struct cn_pb_field *out)
+{
+    struct cn_bytes rest = reader->rest;
+    uint64_t key, len;
+
+    if (!take_varint(&rest, &key) || (key & ((1 << WIRE_BITS) - 1)) != CN_PB_BYTES ||
+        key >> WIRE_BITS == 0 || key >> WIRE_BITS > CN_PB_NUMBER_MAX ||
+        !take_varint(&rest, &len))
+        return false;
+    *out = (struct cn_pb_field){.number = (uint32_t)(key >> WIRE_BITS),
+                                .wire = CN_PB_BYTES,
+                                .bytes = rest,
+                                .off = reader->off + reader->rest.len - rest.len};
     return true;
 }
 
@@ -327,6 +346,12 @@ bool cn_pb_read_fields(struct cn_pb_reader *reader, cn_pb_field_fn take, void *a
     while ((step = cn_pb_next(reader, &field, err)) == CN_PB_FIELD)
         if (!take(arg, reader, &field, err))
             return false;
+    if (step == CN_PB_FAIL && reader->takes_cut && cut_field(reader, &field)) {
+        struct cn_error ignored;
+
+        reader->is_at_cut = true;
+        (void)take(arg, reader, &field, &ignored);
+    }
     return step == CN_PB_END;
 }
 

@@ -97,6 +97,9 @@ struct cn_pb_reader {
     struct cn_bytes rest;
     uint64_t off; /* of `rest`, for messages about it */
     unsigned depth;
+    bool takes_cut; /* before it fails, cn_pb_read_fields() delivers what is there of a
+                     * message or text that is cut off; so in messages inside */
+    bool is_at_cut; /* that is what is delivered */
 };
 
 struct cn_pb_field {

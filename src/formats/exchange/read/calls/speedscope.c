@@ -15,6 +15,7 @@
 #include "formats/exchange/read/calls/import.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
+#include "model/calls/recording.h"
 
 enum { NAME_MAX_LEN = 256 };
 
@@ -375,6 +376,28 @@ static bool end_calls(struct speedscope_reading *r, struct cn_error *err)
     return true;
 }
 
+static bool end_profile(struct speedscope_reading *r, struct cn_error *err)
+{
+    if (!(r->import ? end_samples(r, err) : end_calls(r, err)))
+        return cn_fail_in(err, "profile %" PRIu32, r->profile_count);
+    r->profile_count++;
+    return true;
+}
+
+/* What is before the damage of a profile: events, and samples whose weights are known. */
+static void end_damaged_profile(struct speedscope_reading *r)
+{
+    struct speedscope_profile *p = &r->profile;
+    struct cn_error ignored;
+
+    if (p->context_count > p->weight_count)
+        p->context_count = p->weight_count;
+    else
+        p->weight_count = p->context_count;
+    if (p->event_count > 0 || p->context_count > 0)
+        (void)end_profile(r, &ignored);
+}
+
 static bool read_profile(void *arg, uint64_t off, struct cn_error *err)
 {
     struct speedscope_reading *r = arg;
@@ -384,11 +407,12 @@ static bool read_profile(void *arg, uint64_t off, struct cn_error *err)
     p->event_count = p->context_count = p->weight_count = 0;
     p->is_evented = false;
     p->name[0] = p->unit[0] = '\0';
-    if (!cn_json_read_object(&r->json, take_profile, r, err) ||
-        !(r->import ? end_samples(r, err) : end_calls(r, err)))
-        return cn_fail_in(err, "profile %" PRIu32, r->profile_count);
-    r->profile_count++;
-    return true;
+    if (cn_json_read_object(&r->json, take_profile, r, err))
+        return end_profile(r, err);
+    (void)cn_fail_in(err, "profile %" PRIu32, r->profile_count);
+    if (err->kind == CN_ERR_FORMAT)
+        end_damaged_profile(r);
+    return false;
 }
 
 /* The second pass over the file. */
@@ -416,15 +440,34 @@ static bool read_pass(struct speedscope_reading *r, struct cn_bytes bytes,
     return ok;
 }
 
+/* The frames before damage may be all that the profiles before it need. */
+static bool read_passes(struct speedscope_reading *r, struct cn_bytes bytes,
+                        struct cn_error *err)
+{
+    struct cn_error in_profiles;
+
+    if (read_pass(r, bytes, take_frames, err))
+        return read_pass(r, bytes, take_profiles, err);
+    if (err->kind == CN_ERR_FORMAT && r->frame_count > 0)
+        (void)read_pass(r, bytes, take_profiles, &in_profiles);
+    return false;
+}
+
+/* `damage` receives what the file was read up to. */
 static bool read_file(struct cn_import *import, struct cn_call_import *calls,
-                      struct cn_bytes bytes, struct cn_error *err)
+                      struct cn_bytes bytes, struct cn_error *damage,
+                      struct cn_error *err)
 {
     struct speedscope_reading *r = cn_alloc(1, sizeof(*r));
 
     r->import = import;
     r->calls = calls;
-    bool ok =
-        read_pass(r, bytes, take_frames, err) && read_pass(r, bytes, take_profiles, err);
+    *damage = (struct cn_error){0};
+    bool ok = read_passes(r, bytes, err);
+    if (!ok && err->kind == CN_ERR_FORMAT && r->profile_count > 0) {
+        *damage = *err;
+        ok = true;
+    }
     free(r->frames);
     free(r->profile.events);
     free(r->profile.contexts);
@@ -437,7 +480,13 @@ static bool read_file(struct cn_import *import, struct cn_call_import *calls,
 bool cn_speedscope_read(struct cn_import *import, struct cn_bytes bytes,
                         struct cn_error *err)
 {
-    return read_file(import, NULL, bytes, err);
+    struct cn_error damage;
+
+    if (!read_file(import, NULL, bytes, &damage, err))
+        return false;
+    if (damage.kind != CN_ERR_NONE)
+        cn_import_warn(import, true, "%s; read up to there", damage.text);
+    return true;
 }
 
 static bool read_calls(struct cn_bytes bytes, bool is_mapped, struct cn_recording **out,
@@ -445,11 +494,18 @@ static bool read_calls(struct cn_bytes bytes, bool is_mapped, struct cn_recordin
 {
     struct cn_call_import *calls = cn_call_import_new("speedscope");
 
+    struct cn_error damage;
+
     (void)is_mapped;
-    if (read_file(NULL, calls, bytes, err))
-        return cn_call_import_finish(calls, 0, out, err);
-    cn_call_import_free(calls);
-    return false;
+    if (!read_file(NULL, calls, bytes, &damage, err)) {
+        cn_call_import_free(calls);
+        return false;
+    }
+    if (!cn_call_import_finish(calls, 0, out, err))
+        return false;
+    if (damage.kind != CN_ERR_NONE)
+        cn_recording_warn(*out, true, "%s; read up to there", damage.text);
+    return true;
 }
 
 bool cn_speedscope_read_calls(struct cn_bytes bytes, struct cn_recording **out,

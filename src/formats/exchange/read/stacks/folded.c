@@ -77,12 +77,26 @@ bool cn_folded_read(struct cn_import *import, struct cn_bytes bytes, struct cn_e
     return true;
 }
 
+/* JSON that is cut off after a number is not a stack and its value. */
+static bool is_json(struct cn_bytes beginning)
+{
+    struct cn_json_reader json = cn_json_read(beginning);
+    struct cn_json_token token;
+    struct cn_error ignored;
+    enum cn_json_kind kind = cn_json_next(&json, &token, &ignored);
+    bool is_open = kind == CN_JSON_OBJECT || kind == CN_JSON_ARRAY;
+
+    kind = is_open ? cn_json_next(&json, &token, &ignored) : CN_JSON_FAIL;
+    cn_json_reader_done(&json);
+    return kind != CN_JSON_FAIL && kind != CN_JSON_END;
+}
+
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
     struct cn_bytes rest = beginning;
     size_t count = 0, deep_count = 0, bad_count = 0;
 
-    if (memchr(beginning.ptr, '\0', beginning.len))
+    if (memchr(beginning.ptr, '\0', beginning.len) || is_json(beginning))
         return false;
     while (rest.len > 0) {
         struct cn_bytes line = cn_line_take(&rest), stack;

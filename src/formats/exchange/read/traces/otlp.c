@@ -288,6 +288,13 @@ struct otlp_shared {
     struct cn_trace_shared shared;
 };
 
+/* A text of what many spans share is there whole, or not at all. */
+static uint32_t whole_word(struct cn_span_set *set, const struct cn_pb_reader *reader,
+                           const struct cn_pb_field *field)
+{
+    return reader->is_at_cut ? 0 : cn_span_set_word(set, field->bytes);
+}
+
 static bool take_scope(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
@@ -295,10 +302,10 @@ static bool take_scope(void *arg, const struct cn_pb_reader *reader,
 
     switch (field->number) {
     case cn_otlp_scope_name:
-        scope->shared.name = cn_span_set_word(scope->set, field->bytes);
+        scope->shared.name = whole_word(scope->set, reader, field);
         return true;
     case cn_otlp_scope_version:
-        scope->shared.version = cn_span_set_word(scope->set, field->bytes);
+        scope->shared.version = whole_word(scope->set, reader, field);
         return true;
     case cn_otlp_scope_attributes:
         return read_attribute(scope->set, reader, field, err);
@@ -341,7 +348,7 @@ static bool take_scope_spans(void *arg, const struct cn_pb_reader *reader,
     if (field->number == cn_otlp_scope_spans_scope)
         return read_shared(scope, reader, field, take_scope, err);
     if (field->number == cn_otlp_scope_spans_schema_url)
-        scope->shared.schema_url = cn_span_set_word(scope->set, field->bytes);
+        scope->shared.schema_url = whole_word(scope->set, reader, field);
     if (field->number != cn_otlp_scope_spans_spans)
         return true;
     cn_span_set_begin_otlp(scope->set);
@@ -355,11 +362,10 @@ static bool read_scope_spans(struct cn_span_set *set, const struct cn_pb_reader 
 {
     struct otlp_shared scope = {.set = set, .shared.attributes = CN_TRACE_EMPTY_LIST};
     size_t first_span = set->count;
+    bool ok = cn_pb_read_message(reader, field, take_scope_spans, &scope, err);
 
-    if (!cn_pb_read_message(reader, field, take_scope_spans, &scope, err))
-        return false;
     cn_span_set_share_scope(set, first_span, &scope.shared);
-    return true;
+    return ok;
 }
 
 static bool take_resource_spans(void *arg, const struct cn_pb_reader *reader,
@@ -372,7 +378,7 @@ static bool take_resource_spans(void *arg, const struct cn_pb_reader *reader,
     if (field->number == cn_otlp_resource_spans_resource)
         return read_shared(resource, reader, field, take_resource, err);
     if (field->number == cn_otlp_resource_spans_schema_url)
-        resource->shared.schema_url = cn_span_set_word(resource->set, field->bytes);
+        resource->shared.schema_url = whole_word(resource->set, reader, field);
     return true;
 }
 
@@ -384,15 +390,16 @@ static bool take_traces(void *arg, const struct cn_pb_reader *reader,
 
     if (field->number != cn_otlp_traces_resource_spans)
         return true;
-    if (!cn_pb_read_message(reader, field, take_resource_spans, &resource, err))
-        return cn_fail_in(err, "resource at %" PRIu64, field->off);
+    bool ok = cn_pb_read_message(reader, field, take_resource_spans, &resource, err) ||
+              cn_fail_in(err, "resource at %" PRIu64, field->off);
     cn_span_set_share_resource(resource.set, first_span, &resource.shared);
-    return true;
+    return ok;
 }
 
 bool cn_otlp_read(struct cn_span_set *set, struct cn_bytes body, struct cn_error *err)
 {
     struct cn_pb_reader reader = cn_pb_read(body);
 
+    reader.takes_cut = set->stops_at_damage;
     return cn_pb_read_fields(&reader, take_traces, set, err);
 }

@@ -422,10 +422,9 @@ static bool read_scope_spans(void *arg, uint64_t off, struct cn_error *err)
 
     (void)off;
     r->scope = (struct cn_trace_shared){.attributes = CN_TRACE_EMPTY_LIST};
-    if (!cn_json_read_object(&r->json, take_scope_spans, r, err))
-        return false;
+    bool ok = cn_json_read_object(&r->json, take_scope_spans, r, err);
     cn_span_set_share_scope(r->set, first_span, &r->scope);
-    return true;
+    return ok;
 }
 
 static bool take_resource(void *arg, const struct cn_json_member *member,
@@ -465,10 +464,9 @@ static bool read_resource_spans(void *arg, uint64_t off, struct cn_error *err)
 
     (void)off;
     r->resource = (struct cn_trace_shared){.attributes = CN_TRACE_EMPTY_LIST};
-    if (!cn_json_read_object(&r->json, take_resource_spans, r, err))
-        return false;
+    bool ok = cn_json_read_object(&r->json, take_resource_spans, r, err);
     cn_span_set_share_resource(r->set, first_span, &r->resource);
-    return true;
+    return ok;
 }
 
 static bool take_traces(void *arg, const struct cn_json_member *member,

@@ -37,7 +37,7 @@ bool cn_otlp_json_probe(const char *path)
 static bool walk(struct cn_bytes body, const struct cn_trace_visitor *visitor,
                  struct cn_error *err)
 {
-    struct cn_span_set set = {0};
+    struct cn_span_set set = {.stops_at_damage = true};
     struct cn_trace borrowed, trace = {0};
     enum cn_step step = CN_FAIL;
     bool ok = cn_span_set_read(&set, body, err);
@@ -47,6 +47,8 @@ static bool walk(struct cn_bytes body, const struct cn_trace_visitor *visitor,
         cn_trace_complete(&trace);
         ok = visitor->visit(visitor->arg, &trace, trace.spans[0].time_ns, err);
     }
+    if (visitor->damage && visitor->damage->kind == CN_ERR_NONE)
+        *visitor->damage = set.damage;
     cn_trace_done(&trace);
     cn_span_set_done(&set);
     return ok && step == CN_END;
@@ -76,7 +78,8 @@ bool cn_span_traces_walk(const char *path, const struct cn_trace_visitor *visito
 bool cn_span_calls_open(struct cn_recording **out, const char *path, const char *query,
                         struct cn_error *err)
 {
-    struct cn_trace_visitor visitor = {.visit = add_calls};
+    struct cn_error damage = {0};
+    struct cn_trace_visitor visitor = {.visit = add_calls, .damage = &damage};
     struct cn_file file = {0};
     struct cn_trace_calls *calls;
 
@@ -90,6 +93,8 @@ bool cn_span_calls_open(struct cn_recording **out, const char *path, const char 
     bool ok = walk(file.bytes, &visitor, err) || cn_fail_in(err, "%s", path);
     if (ok) {
         *out = cn_trace_calls_finish(calls);
+        if (damage.kind != CN_ERR_NONE)
+            cn_recording_warn(*out, true, "%s; read up to there", damage.text);
         (*out)->path = cn_arena_strdup(&(*out)->arena, path);
     }
     cn_trace_calls_free(calls);

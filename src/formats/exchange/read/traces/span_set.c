@@ -57,6 +57,7 @@ bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err)
     span->attributes = set->list;
     if (span->span.id != 0 && (span->trace_high | span->trace_low) != 0) {
         end_times(span);
+        set->whole_count = set->count;
         return true;
     }
     if (!set->skips_bad)
@@ -420,18 +421,32 @@ static bool read_plain(struct cn_span_set *set, struct cn_bytes body,
     }
 }
 
+static bool read_packed(struct cn_span_set *set, struct cn_bytes body,
+                        struct cn_error *err)
+{
+    struct cn_error ignored;
+    struct cn_text text = {0};
+    bool ok =
+        cn_unpack(body, set->unpacked_max ? set->unpacked_max : UNPACKED_MAX, &text, err);
+
+    if (ok)
+        ok = read_plain(set, bytes_of(&text), err);
+    else if (set->stops_at_damage)
+        (void)read_plain(set, bytes_of(&text), &ignored);
+    cn_text_done(&text);
+    return ok;
+}
+
 bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_error *err)
 {
-    struct cn_text text = {0};
-    bool ok;
+    bool ok =
+        cn_is_packed(body) ? read_packed(set, body, err) : read_plain(set, body, err);
 
-    if (cn_is_packed(body)) {
-        ok = cn_unpack(body, set->unpacked_max ? set->unpacked_max : UNPACKED_MAX, &text,
-                       err) &&
-             read_plain(set, bytes_of(&text), err);
-        cn_text_done(&text);
-    } else {
-        ok = read_plain(set, body, err);
+    if (!ok && set->stops_at_damage && err->kind == CN_ERR_FORMAT &&
+        set->whole_count > 0) {
+        set->damage = *err;
+        set->count = set->whole_count;
+        ok = true;
     }
     if (ok && set->count > SPAN_MAX)
         ok = cn_fail(err, CN_ERR_LIMIT, "%zu spans, more than %d", set->count, SPAN_MAX);

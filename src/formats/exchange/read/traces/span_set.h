@@ -43,10 +43,14 @@ enum { CN_SPAN_KEYS_GUESSED = 32 };
 struct cn_span_set {
     size_t unpacked_max; /* bytes of an unpacked body; 0: 256 MiB */
     bool skips_bad;      /* count spans without ids instead of failing */
+    bool
+        stops_at_damage; /* keep the spans before it, if there are any, instead of failing */
+    struct cn_error damage;
     uint64_t bad_count;
     struct cn_words words;
     struct cn_set_span *spans;
     size_t count, capacity;
+    size_t whole_count; /* spans that have ended */
     struct cn_trace
         pool; /* attributes, values, events and links of all spans; calls of all traces */
     size_t built_count; /* calls of the traces so far */
