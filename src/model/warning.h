@@ -23,4 +23,12 @@ CN_PRINTF(4, 0)
 void cn_warning_add(struct cn_warning **list, struct cn_arena *arena, bool is_damage,
                     const char *fmt, va_list args);
 
+/* The first warning about damage; NULL: there is none. */
+static inline const struct cn_warning *cn_warning_damage(const struct cn_warning *list)
+{
+    while (list && !list->is_damage)
+        list = list->next;
+    return list;
+}
+
 #endif

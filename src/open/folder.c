@@ -84,7 +84,13 @@ bool cn_folder_of_measurements(const char *folder, const char *directory,
     struct cn_analysis_target to = target_in(folder, path, progress);
     struct cn_analysis analysis;
     bool ok = cn_analyze_measurements(&analysis, &from, &to, err);
+    const struct cn_warning *why = ok ? NULL : cn_warning_damage(analysis.warnings);
 
+    if (why) {
+        struct cn_error all = *err;
+
+        (void)cn_fail(err, all.kind, "%s: %s", all.text, why->text);
+    }
     cn_analysis_done(&analysis);
     return ok;
 }

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/files/ranks.h"
+#include "base/files/unpack.h"
 #include "base/host/input.h"
 #include "base/list.h"
 #include "base/text.h"
@@ -80,8 +81,26 @@ static bool is_legacy_pprof(const char *path)
     return is_it;
 }
 
+/* True if the file is compressed and damaged; what it contains need not look like it then. */
+static bool is_damaged_inside(const char *path, struct cn_error *damage)
+{
+    enum { READ_MAX = 64 << 20 };
+    struct cn_file file = {0};
+    struct cn_text text = {0};
+
+    if (!cn_file_open(&file, path, damage))
+        return false;
+    bool is_damaged = cn_is_packed(file.bytes) &&
+                      !cn_unpack(file.bytes, READ_MAX, &text, damage) &&
+                      damage->kind == CN_ERR_FORMAT;
+    cn_text_done(&text);
+    cn_file_close(&file);
+    return is_damaged;
+}
+
 static bool fail_unknown(const char *path, struct cn_error *err)
 {
+    struct cn_error damage = {0};
     struct cn_text names = {0};
 
     for (size_t i = 0; cn_formats[i]; i++)
@@ -103,6 +122,10 @@ static bool fail_unknown(const char *path, struct cn_error *err)
                       "%s is a legacy profile of pprof, which cairn does not read; "
                       "'go tool pprof -proto %s >%s.pb.gz' converts it",
                       path, path, path);
+    else if (!cn_path_is_address(path) && is_damaged_inside(path, &damage))
+        (void)cn_fail(err, CN_ERR_FORMAT,
+                      "%s: %s; what is before that is not a format cairn can read", path,
+                      damage.text);
     else
         (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
                       path, cn_text_str(&names));
@@ -215,11 +238,7 @@ const struct cn_warning *cn_opened_warnings(const struct cn_opened *opened)
 
 bool cn_opened_is_damaged(const struct cn_opened *opened)
 {
-    const struct cn_warning *w = cn_opened_warnings(opened);
-
-    while (w && !w->is_damage)
-        w = w->next;
-    return w != NULL;
+    return cn_warning_damage(cn_opened_warnings(opened)) != NULL;
 }
 
 static bool open_calls(const struct cn_opened *opened, const char *path,

@@ -66,13 +66,16 @@ static bool verify_java(const char *path, const struct cn_progress *progress,
         return false;
     cn_findings_begin(&findings, CN_TRACES_NAME);
     if (counts.bad_chunks > 0)
-        cn_findings_error(&findings, "chunk", 0, "%" PRIu64 " chunk%s cannot be read",
-                          counts.bad_chunks, cn_plural(counts.bad_chunks, "", "s"));
+        cn_findings_error(&findings, "chunk", 0,
+                          "%" PRIu64 " chunk%s cannot be read; the first is %s",
+                          counts.bad_chunks, cn_plural(counts.bad_chunks, "", "s"),
+                          counts.first_chunk.text);
     cn_findings_begin(&findings, "text-*");
     if (counts.bad_files > 0)
-        cn_findings_error(&findings, "java-index", 0, "%" PRIu64 " %s damaged",
-                          counts.bad_files,
-                          cn_plural(counts.bad_files, "file is", "files are"));
+        cn_findings_error(&findings, "java-index", 0,
+                          "%" PRIu64 " %s damaged; the first is %s", counts.bad_files,
+                          cn_plural(counts.bad_files, "file is", "files are"),
+                          counts.first_file.text);
     return true;
 }
 

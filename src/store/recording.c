@@ -269,11 +269,7 @@ static bool walk_java_store(const char *path, const char *query,
     inner_spans_done(&walk.inner);
     if (!ok)
         return false;
-    if (counts.bad_chunks + counts.bad_files > 0)
-        (void)cn_fail(visitor->damage, CN_ERR_FORMAT,
-                      "%" PRIu64 " chunk%s and %" PRIu64 " file%s cannot be read",
-                      counts.bad_chunks, cn_plural(counts.bad_chunks, "", "s"),
-                      counts.bad_files, cn_plural(counts.bad_files, "", "s"));
+    (void)cn_java_import_damage(&counts, visitor->damage);
     return walk.count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "no trace");
 }
 

@@ -203,7 +203,10 @@ static bool default_metric(const struct cn_costs *costs,
     const struct cn_presented_metric *first = cn_costs_metric_at(costs->db, 0), *metric;
 
     if (!first)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "the database has no metrics");
+        return cn_fail(err,
+                       cn_warning_damage(costs->db->warnings) ? CN_ERR_FORMAT
+                                                              : CN_ERR_NOT_FOUND,
+                       "the database has no metrics");
     *out = first;
     for (size_t i = 0; (metric = cn_costs_metric_at(costs->db, i)) != NULL; i++) {
         if (!metric->is_visible || !has_values(costs, metric))

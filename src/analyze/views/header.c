@@ -42,15 +42,6 @@ static bool whole_of(struct cn_database *db, const char **name, double *out,
     return ok;
 }
 
-static bool has_damage(const struct cn_database *db)
-{
-    const struct cn_warning *w = db->warnings;
-
-    while (w && !w->is_damage)
-        w = w->next;
-    return w != NULL;
-}
-
 /* The metric that views show first. */
 static const char *default_metric(struct cn_database *db)
 {
@@ -82,7 +73,7 @@ bool cn_header_describe(struct cn_header *out, struct cn_database *db,
         .origin = whole->origin,
         .title = whole->title,
         .start_ns = whole->origin.start_ns,
-        .is_damaged = has_damage(db),
+        .is_damaged = cn_warning_damage(db->warnings) != NULL,
         .lost_count = lost_count > 0 ? lost_count : whole->origin.lost_count,
         .filters = db->origin.filters,
         .whole = NAN,

@@ -17,13 +17,12 @@ static bool import_java(const struct cn_args *args, struct cn_store_writer *writ
                         struct cn_error *err)
 {
     struct cn_java_import_counts counts;
+    struct cn_error damage;
 
     if (!cn_java_store_import(writer, path, &counts, err))
         return false;
-    if (counts.bad_chunks > 0 || counts.bad_files > 0)
-        cn_cli_warn(args, "%s: %" PRIu64 " chunk%s and %" PRIu64 " file%s cannot be read",
-                    path, counts.bad_chunks, cn_plural(counts.bad_chunks, "", "s"),
-                    counts.bad_files, cn_plural(counts.bad_files, "", "s"));
+    if (!cn_java_import_damage(&counts, &damage))
+        cn_cli_warn(args, "%s: %s", path, damage.text);
     *added = counts.added;
     return true;
 }

@@ -2,12 +2,12 @@
 
 #include <stdarg.h>
 
-void cn_measurements_warn(struct cn_measurements *m, const char *fmt, ...)
+void cn_measurements_warn(struct cn_measurements *m, bool is_damage, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    cn_warning_add(&m->warnings, &m->arena, false, fmt, args);
+    cn_warning_add(&m->warnings, &m->arena, is_damage, fmt, args);
     va_end(args);
 }
 

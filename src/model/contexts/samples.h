@@ -184,8 +184,9 @@ struct cn_measurements {
 };
 
 /* For formats: add a warning. */
-CN_PRINTF(2, 3)
-void cn_measurements_warn(struct cn_measurements *m, const char *fmt, ...);
+CN_PRINTF(3, 4)
+void cn_measurements_warn(struct cn_measurements *m, bool is_damage, const char *fmt,
+                          ...);
 
 /* Read a thread. Errors name its file. */
 CN_CHECK bool cn_measurements_read(const struct cn_measurements *m, size_t index,

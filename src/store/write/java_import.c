@@ -1,12 +1,14 @@
 #include "store/write/java_import.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/files/chunks.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "base/search.h"
 #include "base/text.h"
 #include "formats/zorka/java_format.h"
@@ -20,6 +22,7 @@
 struct import_walk {
     cn_java_visit visit;
     void *arg;
+    const char *dir; /* of the segment */
     struct cn_java_import_counts *counts;
     struct cn_words words;
     struct cn_file meta;
@@ -27,44 +30,60 @@ struct import_walk {
     struct cn_trace trace;
 };
 
-static void read_text_file(struct import_walk *walk, const char *dir, const char *name,
+static void note_chunk(struct import_walk *walk, struct cn_error *why)
+{
+    if (walk->counts->bad_chunks++ > 0)
+        return;
+    (void)cn_fail_in(why, "%s/%s", cn_path_name(walk->dir), CN_TRACES_NAME);
+    walk->counts->first_chunk = *why;
+}
+
+static void note_file(struct import_walk *walk, const char *name, struct cn_error *why)
+{
+    if (walk->counts->bad_files++ > 0)
+        return;
+    (void)cn_fail_in(why, "%s/%s", cn_path_name(walk->dir), name);
+    walk->counts->first_file = *why;
+}
+
+static void read_text_file(struct import_walk *walk, const char *name,
                            struct cn_java_words *words)
 {
     struct cn_file file = {0};
-    struct cn_error ignored;
-    bool ok = cn_file_open_at(&file, dir, name, &ignored) &&
-              (cn_java_is_wal(name) ? cn_java_wal_read(file.bytes, words, &ignored)
-                                    : cn_java_fmi_read(file.bytes, words, &ignored));
+    struct cn_error why;
 
-    walk->counts->bad_files += !ok;
+    if (!cn_file_open_at(&file, walk->dir, name, &why) ||
+        !(cn_java_is_wal(name) ? cn_java_wal_read(file.bytes, words, &why)
+                               : cn_java_fmi_read(file.bytes, words, &why)))
+        note_file(walk, name, &why);
     cn_file_close(&file);
 }
 
-static bool read_words(struct import_walk *walk, const char *dir, struct cn_error *err)
+static bool read_words(struct import_walk *walk, struct cn_error *err)
 {
     struct cn_java_words words = {0};
-    DIR *list = opendir(dir);
+    DIR *list = opendir(walk->dir);
     const struct dirent *entry;
 
     if (!list)
-        return cn_fail_errno(err, "%s", dir);
+        return cn_fail_errno(err, "%s", walk->dir);
     while ((entry = readdir(list)))
         if (cn_java_is_text(entry->d_name))
-            read_text_file(walk, dir, entry->d_name, &words);
+            read_text_file(walk, entry->d_name, &words);
     (void)closedir(list);
     cn_java_words_finish(&words, &walk->words);
     cn_java_words_done(&words);
     return true;
 }
 
-static void read_slots(struct import_walk *walk, const char *dir)
+static void read_slots(struct import_walk *walk)
 {
-    struct cn_error ignored;
+    struct cn_error why;
 
     walk->slots = (struct cn_bytes){0};
-    if (cn_file_open_at(&walk->meta, dir, "qmeta.idx", &ignored))
-        walk->counts->bad_files +=
-            !cn_java_meta_slots(walk->meta.bytes, &walk->slots, &ignored);
+    if (cn_file_open_at(&walk->meta, walk->dir, "qmeta.idx", &why) &&
+        !cn_java_meta_slots(walk->meta.bytes, &walk->slots, &why))
+        note_file(walk, "qmeta.idx", &why);
 }
 
 static bool slot_at(const struct import_walk *walk, uint64_t i,
@@ -123,10 +142,11 @@ static bool visit_chunk(struct import_walk *walk, const struct cn_chunk *chunk,
                         const uint8_t *bytes, struct cn_error *err)
 {
     struct cn_bytes plain = {bytes, chunk->plain_len};
-    struct cn_error ignored;
+    struct cn_error why;
 
-    if (!cn_zorka_record_decode(plain, &walk->trace, NULL, &ignored)) {
-        walk->counts->bad_chunks++;
+    if (!cn_zorka_record_decode(plain, &walk->trace, NULL, &why)) {
+        (void)cn_fail_in(&why, "chunk at 0x%" PRIx64, chunk->off);
+        note_chunk(walk, &why);
         return true;
     }
     walk->trace.words = &walk->words;
@@ -146,17 +166,17 @@ static bool walk_chunks(struct import_walk *walk, struct cn_bytes data,
     cn_segment_open_chunks(&file, &(struct cn_file){.bytes = data});
     cn_chunk_walk_begin(&chunks, &file);
     while (ok && !cn_chunk_walk_is_at_end(&chunks)) {
-        struct cn_error ignored;
+        struct cn_error why;
 
-        if (!cn_chunk_walk_next(&chunks, true, &chunk, &ignored)) {
-            walk->counts->bad_chunks++;
+        if (!cn_chunk_walk_next(&chunks, true, &chunk, &why)) {
+            note_chunk(walk, &why);
             continue;
         }
         uint8_t *plain = cn_alloc((size_t)chunk.plain_len + 1, 1);
-        if (cn_chunk_read(&file, &chunk, decompressor, plain, &ignored))
+        if (cn_chunk_read(&file, &chunk, decompressor, plain, &why))
             ok = visit_chunk(walk, &chunk, plain, err);
         else
-            walk->counts->bad_chunks++;
+            note_chunk(walk, &why);
         free(plain);
     }
     cn_decompressor_free(decompressor);
@@ -170,9 +190,10 @@ static bool walk_segment(struct import_walk *walk, const char *dir, struct cn_er
 
     if (!cn_file_open_at(&data, dir, CN_TRACES_NAME, err))
         return false;
-    ok = read_words(walk, dir, err);
+    walk->dir = dir;
+    ok = read_words(walk, err);
     if (ok) {
-        read_slots(walk, dir);
+        read_slots(walk);
         ok = walk_chunks(walk, data.bytes, err);
         walk->counts->segments++;
         walk->counts->disk_len += cn_segment_disk_len(dir);
@@ -207,6 +228,20 @@ bool cn_java_store_walk(const char *path, cn_java_visit visit, void *arg,
     if (ok)
         *out = counts;
     return ok;
+}
+
+bool cn_java_import_damage(const struct cn_java_import_counts *counts,
+                           struct cn_error *err)
+{
+    const struct cn_error *first =
+        counts->bad_chunks > 0 ? &counts->first_chunk : &counts->first_file;
+
+    return counts->bad_chunks + counts->bad_files == 0 ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%" PRIu64 " chunk%s and %" PRIu64
+                   " file%s cannot be read; the first is %s",
+                   counts->bad_chunks, cn_plural(counts->bad_chunks, "", "s"),
+                   counts->bad_files, cn_plural(counts->bad_files, "", "s"), first->text);
 }
 
 struct import {

@@ -17,6 +17,7 @@ struct cn_java_import_counts {
     uint32_t segments;
     uint64_t disk_len; /* bytes of all its files */
     uint64_t bad_chunks, bad_files;
+    struct cn_error first_chunk, first_file; /* of these, with its file */
     struct cn_store_added added;
 };
 
@@ -24,6 +25,10 @@ struct cn_java_import_counts {
 CN_CHECK bool cn_java_store_import(struct cn_store_writer *writer, const char *path,
                                    struct cn_java_import_counts *out,
                                    struct cn_error *err);
+
+/* Fail with what is damaged and where the first of it is; true if nothing is. */
+bool cn_java_import_damage(const struct cn_java_import_counts *counts,
+                           struct cn_error *err);
 
 /* Called for every trace, with words of the Java store, and the offset of its chunk. Return false
  * to stop. */

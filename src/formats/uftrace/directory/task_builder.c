@@ -139,7 +139,7 @@ static void add_files(struct task_building *b)
         if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK)
             continue;
         if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
-            cn_recording_warn(&dir->rec, false, "%s: this task is missing in task.txt",
+            cn_recording_warn(&dir->rec, true, "%s: this task is missing in task.txt",
                               entry->name);
         struct cn_task *task = task_at(b, tid, tid, 0);
         task->has_file = true;

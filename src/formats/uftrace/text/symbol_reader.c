@@ -25,7 +25,9 @@ bool cn_uft_module_head_scan(struct cn_bytes line, struct cn_uft_module_head *ou
 {
     if (!cn_uft_scan_literal(&line, "#"))
         return false;
-    if (cn_uft_scan_literal(&line, " path name: "))
+    if (cn_uft_scan_literal(&line, " symbols: "))
+        (void)cn_uft_scan_dec(&line, &out->symbol_count);
+    else if (cn_uft_scan_literal(&line, " path name: "))
         out->path = line;
     else if (cn_uft_scan_literal(&line, " build-id: "))
         out->build_id = line;
@@ -106,12 +108,14 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
     struct cn_bytes line;
     struct cn_error err = {0};
     enum cn_step step;
+    uint64_t count = 0;
 
     *out = (struct cn_uft_symbols){0};
     cn_uft_lines_begin(&lines, file);
     while ((step = cn_uft_lines_next(&lines, &line, &err)) != CN_END) {
         if (step == CN_ITEM && cn_uft_module_head_scan(line, &out->head))
             continue;
+        count++;
         if (step == CN_ITEM && scan_symbol(line, &symbol)) {
             CN_PUSH(out->list, out->count, out->capacity, symbol);
             continue;
@@ -121,6 +125,13 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                           lines.number, (int)(line.len < 80 ? line.len : 80),
                           (const char *)line.ptr);
         bad(arg, lines.off, &err);
+    }
+    if (count < out->head.symbol_count) {
+        (void)cn_fail(&err, CN_ERR_FORMAT,
+                      "ends at line %" PRIu64 ", after %" PRIu64 " of %" PRIu64
+                      " symbols",
+                      lines.number, count, out->head.symbol_count);
+        bad(arg, file.len, &err);
     }
     /* Symbols at the same offset stay in the order of the file. */
     CN_SORT(out->list, out->count, CN_UP(struct cn_uft_symbol, offset));

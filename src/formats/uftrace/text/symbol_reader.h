@@ -19,6 +19,7 @@ struct cn_uft_symbol {
 /* The head of a .sym or .dbg file. */
 struct cn_uft_module_head {
     struct cn_bytes path, build_id; /* empty when missing */
+    uint64_t symbol_count; /* at least so many lines follow the head; 0 when missing */
 };
 
 struct cn_uft_symbols {
@@ -30,7 +31,8 @@ struct cn_uft_symbols {
 /* Called for each line that cannot be parsed. */
 typedef void (*cn_uft_bad_line_fn)(void *arg, uint64_t off, const struct cn_error *err);
 
-/* Read the whole file. Lines that cannot be parsed are reported and skipped. */
+/* Read the whole file. Lines that cannot be parsed are reported and skipped, and so is a file that
+ * ends before its last symbol. */
 void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                          cn_uft_bad_line_fn bad, void *arg);
 void cn_uft_symbols_done(struct cn_uft_symbols *symbols);

@@ -59,9 +59,9 @@ static void read_struct_file(struct cn_hpc_modules *m, const char *folder,
     struct cn_error err = {0};
 
     if (!cn_file_open(&file, path, &err))
-        cn_measurements_warn(m->warn, "%s", err.text);
+        cn_measurements_warn(m->warn, true, "%s", err.text);
     else if (!cn_hpc_structures_read(&m->structures, file.bytes, &m->tables, &err))
-        cn_measurements_warn(m->warn, "%s: %s", path, err.text);
+        cn_measurements_warn(m->warn, true, "%s: %s", path, err.text);
     cn_file_close(&file);
     /* The first structure of a module that has code in it is used. */
     for (size_t i = first; i < m->structures.count; i++)
@@ -163,7 +163,7 @@ static void try_file(struct cn_hpc_modules *m, uint32_t number, struct cn_bytes 
         ok = cn_hpc_kernel_symbols_read(&module->kernel, bytes, &err);
     }
     if (!ok)
-        cn_measurements_warn(m->warn, "%s: %s", module->shown, err.text);
+        cn_measurements_warn(m->warn, false, "%s: %s", module->shown, err.text);
 }
 
 static void try_structures(struct cn_hpc_modules *m, uint32_t number)
@@ -196,7 +196,7 @@ static void try_symbols(struct cn_hpc_modules *m, uint32_t number, struct cn_byt
 
     if (!cn_hpc_elf_symbols_read(&module->symbols, bytes, number, &m->tables, &err)) {
         if (err.kind != CN_ERR_VERSION)
-            cn_measurements_warn(m->warn, "%s: %s", module->shown, err.text);
+            cn_measurements_warn(m->warn, false, "%s: %s", module->shown, err.text);
     } else if (module->symbols.count > 0) {
         module->source = CN_HPC_SOURCE_SYMBOLS;
     }
