@@ -152,6 +152,40 @@ test("matches are found in order of time, both ways", () => {
   assert.deepEqual(measuredRange([9, 2], { time: 40, profile: 1 }), { begin: 2, end: 9 });
 });
 
+test("a search finds calls that are too deep to be drawn", () => {
+  const deep = 60;
+  const frame = parseNested({
+    ...answer,
+    names: [
+      [0, "main"],
+      [1, "fold"],
+      [2, "leaf"],
+    ],
+    frames: Array.from({ length: deep }, (_, i): [number, number | null, number] => [
+      i + 10,
+      i === 0 ? null : i + 9,
+      i === 0 ? 0 : i === deep - 1 ? 2 : 1,
+    ]),
+    rows: [
+      {
+        ...answer.rows[0]!,
+        runs: [
+          [4, 10, 0, 0],
+          [4, deep + 9, 0, 0],
+        ],
+      },
+    ],
+  });
+  const find = (name: string) => nextMatch(frame, (one) => one === name, -1, 1)?.time;
+  const row = [...frame.rows.values()][0]!;
+  assert.ok(row.levels < deep - 1, "it is not drawn");
+  assert.ok(row.boxes.every(({ name }) => name !== "leaf"));
+  assert.equal(row.runs[0]?.deeper, null);
+  const columnNs = (frame.end - frame.begin) / frame.columns;
+  assert.equal(find("leaf"), frame.begin + 6 * columnNs);
+  assert.equal(find("nothing"), undefined);
+});
+
 test("short functions are one line", () => {
   const functions = Array.from({ length: 30 }, (_, i): [string, number] => [
     `f${i}`,

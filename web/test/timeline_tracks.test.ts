@@ -224,13 +224,18 @@ test("streams of a GPU are shown, although they cost no processor time", () => {
   );
 });
 
-test("a map without room for all threads has none that is quiet", () => {
+test("a map without room for all threads has the busiest, and their count", () => {
   const list = [9, 0.001, 5, 0.001, 3, 2].map((cost, i) =>
     costly(i + 1, `prog process ${i + 1}`, `prog ${i + 1}`, cost),
   );
-  assert.deepEqual(mapThreads(list, 6), { every: 1, profiles: [1, 2, 3, 4, 5, 6], isAll: true });
-  assert.deepEqual(mapThreads(list, 4), { every: 1, profiles: [1, 3, 5, 6], isAll: false });
-  assert.deepEqual(mapThreads(list, 2), { every: 2, profiles: [1, 5], isAll: false });
+  assert.deepEqual(mapThreads(list, 6), { profiles: [1, 2, 3, 4, 5, 6], count: 6 });
+  assert.deepEqual(mapThreads(list, 4), { profiles: [1, 3, 5, 6], count: 6 });
+  assert.deepEqual(mapThreads(list, 2), { profiles: [1, 3], count: 6 });
+  const withStream = [
+    ...list,
+    { ...costly(7, "GPU 0", "GPU 0, stream 1", 0), label: "GPU 0, stream 1" },
+  ];
+  assert.deepEqual(mapThreads(withStream, 2), { profiles: [1, 7], count: 7 });
 });
 
 test("counters follow the threads, in a group of their own; that of rates is closed", () => {

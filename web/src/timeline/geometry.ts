@@ -1,7 +1,7 @@
 // From points of the window to times, threads and calls, and back.
 
 import type { Range } from "../shared/range";
-import type { Box, NestedFrame } from "./nested";
+import type { Box, NestedFrame, NestedRow } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Sizes } from "./track_draw";
 import { topInWindow, trackAt, type Layout } from "./tracks";
@@ -20,7 +20,7 @@ export const timeAt = ({ range, width, sizes }: Shown, x: number): number =>
   range.begin + ((x - sizes.label) / width) * (range.end - range.begin);
 
 // When a call begins and ends, to the column.
-export function timesOf(frame: NestedFrame, box: Box): Range {
+export function timesOf(frame: NestedFrame, box: Pick<Box, "begin" | "end">): Range {
   const column = (frame.end - frame.begin) / frame.columns;
   return { begin: frame.begin + box.begin * column, end: frame.begin + box.end * column };
 }
@@ -60,6 +60,12 @@ export function threadsBetween({ layout, scrolled }: Shown, from: number, to: nu
   );
 }
 
+// The calls of a row whose name matches: boxes, and times in which a call matches that is too deep to be drawn.
+function* matchesOf(row: NestedRow, matches: (name: string) => boolean) {
+  for (const box of row.boxes) if (matches(box.name)) yield box;
+  for (const run of row.runs) if (run.deeper && [...run.deeper()].some(matches)) yield run;
+}
+
 // The next call after a time whose name matches, or with -1 the previous one, of those loaded.
 export function nextMatch(
   frame: NestedFrame,
@@ -69,9 +75,8 @@ export function nextMatch(
 ): Cursor | null {
   let best: Cursor | null = null;
   for (const row of frame.rows.values())
-    for (const box of row.boxes) {
-      if (!matches(box.name)) continue;
-      const { begin, end } = timesOf(frame, box);
+    for (const call of matchesOf(row, matches)) {
+      const { begin, end } = timesOf(frame, call);
       const time = (begin + end) / 2;
       if ((time - from) * by <= 0 || (best && (time - best.time) * by >= 0)) continue;
       best = { time, profile: row.profile };

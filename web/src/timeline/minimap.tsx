@@ -1,9 +1,9 @@
 // A map of the whole time: threads from top to bottom, with the visible range, which can be dragged.
-// Where there are more threads than rows of pixels, every n-th one is shown, and none that is quiet.
+// Where there are more threads than rows of pixels, the busiest are shown.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isDark, themeFont } from "../shared/look/colors";
-import { formatNs } from "../shared/format";
+import { formatNs, plural } from "../shared/format";
 import { shorten } from "../shared/names/names";
 import { printable } from "../shared/names/printable";
 import type { Range } from "../shared/range";
@@ -15,8 +15,8 @@ const LABELLED = 100; // pixels: a higher map has labels
 
 interface Props {
   frame: NestedFrame | null;
-  every: number; // threads a row
-  isAll: boolean; // quiet threads, too
+  shown: number; // threads that have a row
+  count: number; // of all
   rows: ReturnType<typeof mapRows>;
   width: number;
   height: number;
@@ -99,10 +99,10 @@ export function Minimap(props: Props) {
     const label = `whole run, ${formatNs(duration)}`;
     const fits = (text: string) => context.measureText(text).width <= sizes.label - 12;
     context.fillText(fits(label) ? label : formatNs(duration), 8, 4);
-    const share = props.every > 1 ? `1 of ${props.every}` : "";
-    const which = `${share} ${props.isAll ? "" : "busy "}threads`.trim();
-    if (share || !props.isAll)
-      context.fillText(fits(which) ? which : share, 8, 4 + sizes.text * 1.4);
+    const hidden = props.count - props.shown;
+    const which = `${plural(hidden, "quieter thread")} not shown`;
+    if (hidden > 0)
+      context.fillText(fits(which) ? which : `${hidden} hidden`, 8, 4 + sizes.text * 1.4);
     if (height > LABELLED) drawLabels(context);
   });
   // The names of groups, or threads, where there is room.

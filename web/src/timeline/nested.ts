@@ -16,7 +16,8 @@ export interface Box {
 export interface Run {
   begin: number;
   end: number;
-  path: string[] | null; // names from the entry point down; null: waiting or no data
+  path: string[] | null; // names from the entry point down, as far as they are drawn; null: waiting or no data
+  deeper: (() => Set<string>) | null; // names of the calls below those; null: there are none
   isWaiting: boolean;
 }
 
@@ -60,6 +61,7 @@ export interface NestedFrame {
 interface Stack {
   frames: number[];
   names: string[];
+  deeper: (() => Set<string>) | null; // see Run
 }
 
 // Of the frames that are on top of some stack; those are far fewer than all.
@@ -72,6 +74,19 @@ function stacks(answer: NestedTimeline): (frame: number) => Stack {
     nameOf.set(frame, names.get(place) ?? "?");
   }
   const known = new Map<number, Stack>();
+  // Found when they are searched: recursions are deep, and have few names.
+  const deeperNames = (frame: number, count: number) => {
+    let found: Set<string> | undefined;
+    return () => {
+      if (found) return found;
+      found = new Set();
+      for (let at: number | null = frame, i = 0; at !== null && i < count; i++) {
+        found.add(nameOf.get(at) ?? "?");
+        at = callerOf.get(at) ?? null;
+      }
+      return found;
+    };
+  };
   return (frame) => {
     let stack = known.get(frame);
     if (stack) return stack;
@@ -82,8 +97,13 @@ function stacks(answer: NestedTimeline): (frame: number) => Stack {
       at = callerOf.get(at) ?? null;
     }
     frames.reverse();
-    frames.length = Math.min(frames.length, LEVEL_MAX + 1);
-    stack = { frames, names: frames.map((one) => nameOf.get(one) ?? "?") };
+    const drawn = frames.slice(0, LEVEL_MAX + 1);
+    stack = {
+      frames: drawn,
+      names: drawn.map((one) => nameOf.get(one) ?? "?"),
+      deeper:
+        frames.length > drawn.length ? deeperNames(frame, frames.length - drawn.length) : null,
+    };
     known.set(frame, stack);
     return stack;
   };
@@ -237,6 +257,7 @@ export function parseNested(answer: NestedTimeline): NestedFrame {
               begin: at,
               end: (at += count),
               path: frame === null || isWaiting ? null : stackOf(frame).names,
+              deeper: frame === null || isWaiting ? null : stackOf(frame).deeper,
               isWaiting,
             };
           }),

@@ -493,14 +493,14 @@ export function TimelineView(props: TimelineProps) {
         >
           <Still
             keys={[
-              ...[...rangeKeys, overview.map, overview.every, mapped, mapHeight, depth],
+              ...[...rangeKeys, overview.map, overview.shown, mapped, mapHeight, depth],
               ...[props.duration, matches, layout],
             ]}
           >
             <Minimap
               frame={overview.map}
-              every={overview.every}
-              isAll={overview.isAll}
+              shown={overview.shown}
+              count={overview.count}
               rows={mapped}
               width={width}
               height={mapHeight}

@@ -263,19 +263,19 @@ export function mapRows(threads: Thread[]): Map<number, { index: number; label: 
   return new Map(rows.map(({ profile, label }, index) => [profile, { index, label }]));
 }
 
-// The threads of a map with `rows` rows: every n-th one, without quiet ones where not all have a row.
-export function mapThreads(
-  threads: Thread[],
-  rows: number,
-): { every: number; profiles: number[]; isAll: boolean } {
+// The threads of a map with `rows` rows, the busiest if not all have a row, in their order; and how many there are.
+// Streams of GPUs cost no time of the program, and come first.
+export function mapThreads(threads: Thread[], rows: number): { profiles: number[]; count: number } {
   const known = threads.filter(({ samples }) => samples > 0);
-  const isQuiet = quietAmong(threads);
-  const busy = known.length > rows ? known.filter((thread) => !isQuiet(thread)) : known;
-  const every = Math.max(1, Math.ceil(busy.length / Math.max(1, rows)));
+  const rank = (thread: Thread) => (IS_STREAM.test(thread.label) ? Infinity : costOf(thread));
+  const shown =
+    known.length <= rows
+      ? known
+      : [...known].sort((a, b) => Number(rank(b) > rank(a)) - Number(rank(b) < rank(a)));
+  const chosen = new Set(shown.slice(0, Math.max(1, rows)));
   return {
-    every,
-    profiles: busy.filter((_, i) => i % every === 0).map(({ profile }) => profile),
-    isAll: busy.length === known.length,
+    profiles: known.filter((thread) => chosen.has(thread)).map(({ profile }) => profile),
+    count: known.length,
   };
 }
 

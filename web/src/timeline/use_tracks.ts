@@ -189,8 +189,8 @@ export function useMap(
   columns: number,
   rows: number,
   lens: Parameters,
-): { map: NestedFrame | null; every: number; isAll: boolean; depth: number } {
-  const { every, profiles, isAll } = useMemo(
+): { map: NestedFrame | null; shown: number; count: number; depth: number } {
+  const { profiles, count } = useMemo(
     () => mapThreads(threads ?? [], Math.min(ROWS_MAX, rows)),
     [threads, rows],
   );
@@ -201,7 +201,7 @@ export function useMap(
       nested: 1,
       snap: 1,
       count: ROWS_MAX,
-      ...(isAll ? { every, thread: selection } : { thread: printNumbers(profiles) }),
+      thread: profiles.length === count ? selection : printNumbers(profiles),
     },
     Math.min(MAP_COLUMNS_MAX, columns),
     profiles.length,
@@ -209,7 +209,7 @@ export function useMap(
   );
   const map = useMemo(() => value && parseNested(value), [value]);
   const depth = useMemo(() => (map ? chooseDepth(map) : 1), [map]);
-  return { map, every, isAll, depth };
+  return { map, shown: profiles.length, count, depth };
 }
 
 const NO_COUNTERS: CounterName[] = [];
