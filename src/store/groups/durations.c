@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/best.h"
 #include "base/run/pool.h"
-#include "store/groups/group_numbers.h"
+#include "store/groups/key_numbers.h"
 
 enum { SLICE_MEMBERS = 1 << 20 /* about so many are summarized at a time */ };
 
@@ -48,11 +48,11 @@ void cn_group_members_reserve(struct cn_group_members *members)
 static void find_shares(struct cn_group_part *part, const struct cn_group_member *list,
                         size_t count, uint32_t *numbers)
 {
-    struct cn_group_numbers numbering = {0};
+    struct cn_key_numbers numbering = {0};
     size_t capacity = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = cn_group_number_of(&numbering, list[i].group);
+        uint32_t number = cn_key_number_of(&numbering, list[i].group);
 
         if (number == part->share_count)
             CN_PUSH(part->shares, part->share_count, capacity,
@@ -62,7 +62,7 @@ static void find_shares(struct cn_group_part *part, const struct cn_group_member
         part->total_ns += list[i].duration_ns;
         numbers[i] = number;
     }
-    cn_group_numbers_done(&numbering);
+    cn_key_numbers_done(&numbering);
 }
 
 void cn_group_part_make(struct cn_group_part *part, const struct cn_group_member *list,

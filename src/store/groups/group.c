@@ -7,8 +7,8 @@
 #include "base/run/pool.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
-#include "store/groups/group_numbers.h"
 #include "store/groups/grouping.h"
+#include "store/groups/key_numbers.h"
 #include "store/search/query.h"
 #include "store/search/segments.h"
 #include "store/search/state.h"
@@ -116,7 +116,7 @@ static void read_column(void *arg, size_t job, unsigned worker)
     uint64_t words[CN_COLUMN_GROUP_ROWS], services[CN_COLUMN_GROUP_ROWS] = {0};
     size_t word = job * (COLUMN_PART_ROWS / CN_COLUMN_GROUP_ROWS);
     size_t end = word + COLUMN_PART_ROWS / CN_COLUMN_GROUP_ROWS;
-    struct cn_group_numbers numbering = {0};
+    struct cn_key_numbers numbering = {0};
 
     (void)worker;
     end = end < cn_rows_word_count(grouping->rows) ? end
@@ -136,14 +136,14 @@ static void read_column(void *arg, size_t job, unsigned worker)
                 (words[i] == 0 || words[i] > grouping->word_count))
                 continue;
             uint64_t key = services[i] << 32 | (uint32_t)words[i];
-            uint32_t number = cn_group_number_of(&numbering, key);
+            uint32_t number = cn_key_number_of(&numbering, key);
             if (number == part->key_count)
                 CN_PUSH(part->keys, part->key_count, part->key_capacity, key);
             part->members[part->count++] = (struct cn_grouping_member){
                 number, first_row + (uint32_t)__builtin_ctzll(bits)};
         }
     }
-    cn_group_numbers_done(&numbering);
+    cn_key_numbers_done(&numbering);
 }
 
 static bool find_column_group(struct column_grouping *columns, uint64_t key)

@@ -2,26 +2,25 @@
  *
  * A zeroed one is ready for use. Threads: one thread at a time.
  */
-#ifndef CN_STORE_GROUPS_GROUP_NUMBERS_H
-#define CN_STORE_GROUPS_GROUP_NUMBERS_H
+#ifndef CN_STORE_GROUPS_KEY_NUMBERS_H
+#define CN_STORE_GROUPS_KEY_NUMBERS_H
 
 #include "base/map.h"
 
-enum { CN_GROUP_NUMBERS_BITS = 8 };
+enum { CN_KEY_NUMBERS_BITS = 8 };
 
-struct cn_group_numbers {
+struct cn_key_numbers {
     struct cn_map numbers;
     struct {
         uint64_t key;
         uint32_t number_after; /* 1 + its number; 0: none */
-    } recent[1 << CN_GROUP_NUMBERS_BITS];
+    } recent[1 << CN_KEY_NUMBERS_BITS];
 };
 
-static inline uint32_t cn_group_number_of(struct cn_group_numbers *numbering,
-                                          uint64_t key)
+static inline uint32_t cn_key_number_of(struct cn_key_numbers *numbering, uint64_t key)
 {
     size_t at =
-        (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CN_GROUP_NUMBERS_BITS));
+        (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CN_KEY_NUMBERS_BITS));
 
     if (numbering->recent[at].key != key || numbering->recent[at].number_after == 0) {
         numbering->recent[at].key = key;
@@ -31,7 +30,7 @@ static inline uint32_t cn_group_number_of(struct cn_group_numbers *numbering,
     return numbering->recent[at].number_after - 1;
 }
 
-static inline void cn_group_numbers_done(struct cn_group_numbers *numbering)
+static inline void cn_key_numbers_done(struct cn_key_numbers *numbering)
 {
     cn_map_done(&numbering->numbers);
 }
