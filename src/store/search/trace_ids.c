@@ -8,13 +8,28 @@
 
 enum { FIRST_SLOTS = 64 };
 
+static uint64_t mix(uint64_t high, uint64_t low)
+{
+    return (low ^ high * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static size_t first_slot(const struct cn_trace_ids *ids, uint64_t mixed)
+{
+    return (size_t)(mixed ^ mixed >> 32) & (ids->slot_count - 1);
+}
+
+void cn_trace_ids_expect(const struct cn_trace_ids *ids, uint64_t high, uint64_t low)
+{
+    if (ids->slot_count > 0)
+        __builtin_prefetch(&ids->slots[first_slot(ids, mix(high, low))]);
+}
+
 /* The slot of a trace, or the one that it goes to, which gets its mark. */
 static struct cn_trace_slot *slot_of(const struct cn_trace_ids *ids, uint64_t high,
                                      uint64_t low, uint32_t *mark)
 {
-    uint64_t mixed =
-        (low ^ high * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(mixed ^ mixed >> 32) & (ids->slot_count - 1);
+    uint64_t mixed = mix(high, low);
+    size_t at = first_slot(ids, mixed);
 
     *mark = (uint32_t)(mixed >> 32);
     for (;; at = (at + 1) & (ids->slot_count - 1)) {

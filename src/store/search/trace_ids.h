@@ -30,6 +30,9 @@ uint32_t cn_trace_ids_add(struct cn_trace_ids *ids, uint64_t high, uint64_t low)
 /* The same; CN_NONE if it is not in the list. */
 uint32_t cn_trace_ids_find(const struct cn_trace_ids *ids, uint64_t high, uint64_t low);
 
+/* Fetch what finds a trace into the cache: a little before it is added or looked for. */
+void cn_trace_ids_expect(const struct cn_trace_ids *ids, uint64_t high, uint64_t low);
+
 /* Find ids again after the list was changed: sorted or shortened. */
 void cn_trace_ids_renew(struct cn_trace_ids *ids);
 

@@ -170,18 +170,24 @@ struct hit_reading {
     const struct hit_columns *columns;
     const struct cn_rows *rows;
     struct hit_part {
-        struct hit_group *list;
+        struct hit {
+            uint64_t high, low, time_ns;
+        } * list;
         size_t count, capacity;
     } * parts;
 };
 
-enum { PART_GROUPS = 1 << 10 };
+enum {
+    PART_GROUPS = 1 << 10,
+    AHEAD = 16, /* hits whose traces are expected */
+};
 
 static void read_part(void *arg, size_t job, unsigned worker)
 {
     const struct hit_reading *reading = arg;
     struct hit_part *part = &reading->parts[job];
     size_t end = cn_rows_word_count(reading->rows);
+    struct hit_group group;
     uint64_t ignored = 0;
 
     (void)worker;
@@ -189,10 +195,11 @@ static void read_part(void *arg, size_t job, unsigned worker)
     for (size_t i = job * PART_GROUPS; i < end; i++) {
         if (!reading->rows->words[i])
             continue;
-        CN_GROW(part->list, part->count, part->capacity);
-        read_group(&part->list[part->count++], reading->columns,
-                   (uint32_t)i * CN_COLUMN_GROUP_ROWS, reading->rows->words[i], 0,
-                   &ignored);
+        read_group(&group, reading->columns, (uint32_t)i * CN_COLUMN_GROUP_ROWS,
+                   reading->rows->words[i], 0, &ignored);
+        for (unsigned k = group.count; k-- > 0;)
+            CN_PUSH(part->list, part->count, part->capacity,
+                    (struct hit){group.high[k], group.low[k], group.times[k]});
     }
 }
 
@@ -202,8 +209,13 @@ static void take_part(void *arg, size_t job, unsigned worker)
     struct hit_part *part = &reading->parts[job];
 
     (void)worker;
-    for (size_t i = 0; i < part->count; i++)
-        note_group(reading->hits, &part->list[i]);
+    for (size_t i = 0; i < part->count; i++) {
+        const struct hit *hit = &part->list[i];
+
+        if (i + AHEAD < part->count)
+            cn_trace_ids_expect(&reading->hits->ids, hit[AHEAD].high, hit[AHEAD].low);
+        note_id(reading->hits, hit->high, hit->low, hit->time_ns);
+    }
     free(part->list);
     part->list = NULL;
 }

@@ -72,6 +72,8 @@ static void find_entries(void *arg, size_t job, unsigned worker)
         unsigned count = cn_trace_runs_ids(
             runs, &numbering->making->segments[part->segment].ids, group, high, low);
 
+        for (unsigned i = 0; numbering->only && i < count; i++)
+            cn_trace_ids_expect(numbering->only, high[i], low[i]);
         for (unsigned i = 0; i < count; i++) {
             uint32_t run = runs->before[group] + i;
             uint64_t hash;
