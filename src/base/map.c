@@ -69,6 +69,17 @@ void cn_map_reserve(struct cn_map *map, size_t count)
         map_grow(map, capacity);
 }
 
+void cn_map_clear(struct cn_map *map)
+{
+    if (map->capacity > FIRST_CAPACITY && map->count < map->capacity / 8) {
+        cn_map_done(map);
+        return;
+    }
+    if (map->capacity > 0)
+        memset(map->slots, 0, map->capacity * sizeof(*map->slots));
+    map->count = 0;
+}
+
 void cn_map_done(struct cn_map *map)
 {
     free(map->slots);

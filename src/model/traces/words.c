@@ -183,6 +183,11 @@ void cn_words_rewind(struct cn_words *words, uint32_t count)
 {
     if (words->count > count)
         words->born_ns = cn_clock_ns();
+    if (count == 0 && words->count > 0 && words->slots) {
+        memset(words->slots, 0, words->slot_count * sizeof(*words->slots));
+        words->count = 0;
+        words->arena_len = 0;
+    }
     while (words->count > count) {
         if (words->slots)
             remove_newest(words);

@@ -47,6 +47,7 @@ struct cn_store_ingest {
     struct cn_store_writer *writer;
     struct sessions sessions;
     struct cn_trace trace;
+    struct cn_span_set spans;       /* of one body after the other */
     struct unfinished **unfinished; /* the oldest first */
     size_t unfinished_count;
     struct cn_store_ingest_counts counts;
@@ -58,6 +59,8 @@ struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer)
 
     ingest->writer = writer;
     ingest->sessions.len_max = SESSIONS_LEN_MAX;
+    ingest->spans.unpacked_max = CN_STORE_SPANS_LEN_MAX;
+    ingest->spans.skips_bad = true;
     ingest->unfinished = cn_alloc(UNFINISHED_MAX, sizeof(struct unfinished *));
     return ingest;
 }
@@ -74,6 +77,7 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
     free(ingest->sessions.list);
     cn_map_done(&ingest->sessions.by_name);
     cn_trace_done(&ingest->trace);
+    cn_span_set_done(&ingest->spans);
     free(ingest);
 }
 
@@ -318,11 +322,11 @@ static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
 bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
                            uint64_t *rejected, struct cn_error *err)
 {
-    struct cn_span_set set = {.unpacked_max = CN_STORE_SPANS_LEN_MAX, .skips_bad = true};
-    bool ok = cn_span_set_read(&set, body, err) && add_spans(ingest, &set, err);
+    struct cn_span_set *set = &ingest->spans;
 
-    *rejected = set.bad_count;
-    cn_span_set_done(&set);
+    cn_span_set_clear(set);
+    bool ok = cn_span_set_read(set, body, err) && add_spans(ingest, set, err);
+    *rejected = set->bad_count;
     ingest->counts.requests++;
     ingest->counts.refused += !ok;
     return ok;

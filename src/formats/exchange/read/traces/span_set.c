@@ -13,6 +13,9 @@
 
 enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24 };
 
+/* Bytes of a set that are kept for the next body. */
+enum { KEPT_MAX = 16 << 20, KEPT_WORDS_MAX = 1 << 20 };
+
 /* Longer times are cut in the tree of calls, so that sums of two fit: 73 years. */
 static const uint64_t time_max_ns = INT64_MAX / 4;
 
@@ -290,12 +293,12 @@ static uint64_t key_of(const struct cn_set_span *span, uint64_t id, bool is_shar
  * spans, is the shared one. */
 static void find_parents(struct cn_span_set *set)
 {
-    struct cn_map at = {0};
+    struct cn_map *at = &set->by_id;
 
-    cn_map_reserve(&at, set->count);
+    cn_map_reserve(at, set->count);
     /* A span that a body has twice counts once. */
     for (uint32_t i = 0; i < set->count; i++) {
-        set->spans[i].is_used = *cn_map_at(&at,
+        set->spans[i].is_used = *cn_map_at(at,
                                            key_of(&set->spans[i], set->spans[i].span.id,
                                                   set->spans[i].is_shared),
                                            i) != i;
@@ -306,15 +309,15 @@ static void find_parents(struct cn_span_set *set)
         uint64_t id = span->span.id, parent_id = span->span.parent_id;
 
         if (span->is_shared)
-            span->parent = cn_map_find(&at, key_of(span, id, false), CN_NONE);
+            span->parent = cn_map_find(at, key_of(span, id, false), CN_NONE);
         if (span->parent == CN_NONE && parent_id != 0 && set->has_shared)
-            span->parent = cn_map_find(&at, key_of(span, parent_id, true), CN_NONE);
+            span->parent = cn_map_find(at, key_of(span, parent_id, true), CN_NONE);
         if (span->parent == CN_NONE && parent_id != 0)
-            span->parent = cn_map_find(&at, key_of(span, parent_id, false), CN_NONE);
+            span->parent = cn_map_find(at, key_of(span, parent_id, false), CN_NONE);
         if (span->parent == i)
             span->parent = CN_NONE;
     }
-    cn_map_done(&at);
+    cn_map_clear(at);
 }
 
 static int by_time(const void *a, const void *b, void *arg)
@@ -349,10 +352,11 @@ static size_t parent_of(const struct cn_span_set *set, size_t i)
 
 static void list_children(struct cn_span_set *set)
 {
-    uint32_t *next = cn_alloc(set->count + 2, sizeof(*next));
-
-    set->children = cn_alloc(set->count, sizeof(*set->children));
-    set->first_child = cn_alloc(set->count + 1, sizeof(*set->first_child));
+    CN_GROW_TO(set->next_child, set->count + 2, set->next_capacity);
+    CN_GROW_TO(set->children, set->count, set->child_capacity);
+    CN_GROW_TO(set->first_child, set->count + 1, set->first_capacity);
+    uint32_t *next = set->next_child;
+    memset(next, 0, (set->count + 2) * sizeof(*next));
     for (size_t i = 0; i < set->count; i++)
         next[parent_of(set, i) + 1]++;
     for (size_t i = 0; i <= set->count; i++) {
@@ -366,7 +370,6 @@ static void list_children(struct cn_span_set *set)
             sort_by_time(set->spans, set->children + set->first_child[i],
                          next[i] - set->first_child[i]);
     set->next_root = set->first_child[set->count];
-    free(next);
 }
 
 static uint8_t first_char(struct cn_bytes bytes)
@@ -560,6 +563,39 @@ enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
     return CN_ITEM;
 }
 
+static size_t memory_of(const struct cn_span_set *set)
+{
+    const struct cn_trace *pool = &set->pool;
+
+    return set->capacity * (sizeof(*set->spans) + sizeof(*pool->nodes)) +
+           pool->span_capacity * sizeof(*pool->spans) +
+           pool->attribute_capacity * sizeof(*pool->attributes) +
+           pool->value_capacity * sizeof(*pool->values) +
+           pool->event_capacity * sizeof(*pool->events) +
+           pool->link_capacity * sizeof(*pool->links) + set->words.arena_capacity +
+           set->element_capacity * sizeof(*set->elements);
+}
+
+void cn_span_set_clear(struct cn_span_set *set)
+{
+    if (memory_of(set) > KEPT_MAX) {
+        struct cn_span_set empty = {.unpacked_max = set->unpacked_max,
+                                    .skips_bad = set->skips_bad};
+
+        cn_span_set_done(set);
+        *set = empty;
+        return;
+    }
+    if (set->words.arena_len > KEPT_WORDS_MAX) {
+        cn_words_rewind(&set->words, 0);
+        memset(set->keys, 0, sizeof(set->keys));
+    }
+    cn_trace_clear(&set->pool);
+    set->count = set->built_count = set->element_count = 0;
+    set->bad_count = 0;
+    set->has_shared = false;
+}
+
 void cn_span_set_done(struct cn_span_set *set)
 {
     cn_words_done(&set->words);
@@ -568,6 +604,8 @@ void cn_span_set_done(struct cn_span_set *set)
     free(set->elements);
     free(set->children);
     free(set->first_child);
+    free(set->next_child);
+    cn_map_done(&set->by_id);
     free(set->levels);
     *set = (struct cn_span_set){0};
 }

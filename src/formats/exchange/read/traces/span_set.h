@@ -3,6 +3,7 @@
  *     struct cn_span_set set = {0};
  *     cn_span_set_read(&set, body, err)
  *     while ((step = cn_span_set_next(&set, &trace, err)) == CN_ITEM) ... trace ...
+ *     cn_span_set_clear(&set);         then read another body
  *     cn_span_set_done(&set);
  *
  * A span whose parent is in the same body is a call inside it; any other span begins a
@@ -19,6 +20,7 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "model/step.h"
 #include "model/traces/shared.h"
 #include "model/traces/trace.h"
@@ -57,6 +59,9 @@ struct cn_span_set {
     bool has_shared;    /* spans with the id of the span that called them */
     uint32_t *children; /* indices of spans, by parent and time */
     uint32_t *first_child;
+    uint32_t *next_child; /* while these are made */
+    size_t child_capacity, first_capacity, next_capacity;
+    struct cn_map by_id; /* likewise */
     size_t next_root;
     struct span_level *levels; /* of the path in the trace that is being built */
 
@@ -74,7 +79,8 @@ enum cn_span_system { CN_SPANS_NONE, CN_SPANS_ZIPKIN, CN_SPANS_OTLP, CN_SPANS_OT
 /* The system that the beginning of a body, compressed or not, looks like. */
 enum cn_span_system cn_span_set_probe(struct cn_bytes body);
 
-/* Add all spans of a body, compressed or not. On failure the set can only be released. */
+/* Add all spans of a body, compressed or not. On failure the set can only be cleared or
+ * released. */
 CN_CHECK bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body,
                                struct cn_error *err);
 
@@ -82,6 +88,9 @@ CN_CHECK bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body,
 CN_CHECK enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
                                        struct cn_error *err);
 
+/* Remove spans and traces for the next body, whether or not the last one was read. Memory and words
+ * stay, as bodies have words in common, unless they are large. */
+void cn_span_set_clear(struct cn_span_set *set);
 void cn_span_set_done(struct cn_span_set *set);
 
 /* The rest is for the readers of each format. Begin a span, which becomes the current one;

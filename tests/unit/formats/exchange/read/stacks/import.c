@@ -412,6 +412,52 @@ static void links_are_stored(void **state)
     free(otlp);
 }
 
+static uint32_t count_spans(struct cn_span_set *set, uint32_t *event_count)
+{
+    uint32_t span_count = 0;
+    struct cn_trace trace;
+    struct cn_error err = {0};
+
+    *event_count = 0;
+    while (cn_span_set_next(set, &trace, &err) == CN_ITEM) {
+        span_count += trace.span_count;
+        for (uint32_t i = 0; i < trace.span_count; i++)
+            *event_count += trace.spans[i].event_count;
+    }
+    return span_count;
+}
+
+/* Nothing of one body, read or refused, is in the traces of the next. */
+static void a_set_reads_one_body_after_the_other(void **state)
+{
+    size_t len;
+    uint8_t *otlp = cn_test_otlp(&len);
+    struct cn_bytes bodies[] = {
+        {otlp, len}, cn_bytes_of(cn_test_otlp_json), cn_bytes_of(cn_test_zipkin)};
+    struct cn_span_set set = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        struct cn_bytes body = bodies[i % 3], cut = {body.ptr, body.len - 3};
+        struct cn_span_set fresh = {0};
+        uint32_t events, expected_events;
+
+        assert_true(cn_span_set_read(&fresh, body, &err));
+        uint32_t expected = count_spans(&fresh, &expected_events);
+        cn_span_set_clear(&set);
+        assert_false(cn_span_set_read(&set, cut, &err));
+        cn_span_set_clear(&set);
+        assert_true(cn_span_set_read(&set, body, &err));
+        assert_int_equal(count_spans(&set, &events), expected);
+        assert_int_equal(events, expected_events);
+        assert_int_equal(set.words.count >= fresh.words.count, 1);
+        cn_span_set_done(&fresh);
+    }
+    cn_span_set_done(&set);
+    free(otlp);
+}
+
 /* Messages have the offset; a stack that is cut off is refused. */
 static void says_where_input_is_wrong(void **state)
 {
@@ -476,6 +522,7 @@ int main(void)
         cmocka_unit_test(spans_are_joined_by_their_parents),
         cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_stored),
         cmocka_unit_test(links_are_stored),
+        cmocka_unit_test(a_set_reads_one_body_after_the_other),
         cmocka_unit_test(says_where_input_is_wrong),
         cmocka_unit_test(refuses_what_nests_too_deeply),
     };
