@@ -17,8 +17,8 @@
 
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "store/pipeline/ingest_files.h"
 #include "store/segment/segments.h"
-#include "store/write/ingest_files.h"
 #include "store/write/lanes.h"
 
 static double cpu_s(void)

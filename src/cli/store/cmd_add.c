@@ -16,9 +16,9 @@
 #include "model/calls/recording.h"
 #include "open/open.h"
 #include "store/maintenance/upload.h"
+#include "store/pipeline/ingest_files.h"
 #include "store/segment/reader.h"
 #include "store/write/cut_recording.h"
-#include "store/write/ingest_files.h"
 #include "store/write/lanes.h"
 #include "store/write/redact.h"
 #include "store/write/writer.h"
@@ -152,7 +152,7 @@ static bool add_to(const struct cn_args *args, const struct paths *paths,
                    unsigned lane_count, const struct cn_redaction *redaction,
                    struct cn_store_target *target, struct cn_error *err)
 {
-    struct cn_store_options options = {.redaction = redaction};
+    struct cn_store_options options = {.redaction = redaction, .saves_behind = true};
     bool has_files = cn_args_count(args) > 1, has_recording, ok, is_saved;
     struct cn_store_added files = {0}, calls = {0};
     struct cn_store_lanes *lanes;

@@ -1,15 +1,16 @@
 /* Adds files to a store, with all its lanes at once.
  *
- * Requests are gathered up to a limit of bytes. Then their bodies are looked through and spans
- * are parsed, on all processors; then each lane adds its traces, which a hash of their ids
- * chooses, while the next requests are gathered. Every lane reads the symbols of all sessions.
+ * Workers, as many as lanes, share the work: one of them gathers requests, and looks through their
+ * bodies or parses their spans, while others do so with those before. Each lane adds its traces,
+ * which a hash of their ids chooses, of one gathering after the other. Every lane reads the symbols
+ * of all sessions. Commits are saved by threads of the writers, if the lanes are opened so.
  * What is stored does not depend on the number of lanes.
  *
  * After a refused request everything before it is added, and perhaps some requests after it.
  * Threads: one thread at a time; it starts others.
  */
-#ifndef CN_STORE_WRITE_INGEST_FILES_H
-#define CN_STORE_WRITE_INGEST_FILES_H
+#ifndef CN_STORE_PIPELINE_INGEST_FILES_H
+#define CN_STORE_PIPELINE_INGEST_FILES_H
 
 #include "base/error.h"
 #include "base/files/file.h"

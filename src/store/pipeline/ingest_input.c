@@ -1,4 +1,4 @@
-#include "store/write/ingest_files.h"
+#include "store/pipeline/ingest_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -34,6 +34,7 @@ struct cn_store_options {
     uint64_t rotate_len; /* bytes of a segment before the next one is started */
     uint64_t rotate_ns;  /* its age; 0: any */
     uint64_t commit_len; /* bytes in memory before a commit is forced */
+    bool saves_behind;   /* save full commits in a thread while the next is filled */
     bool seals_later;    /* the owner seals full segments */
     bool samples;        /* the owner samples segments when they are settled */
     const struct cn_redaction *redaction; /* of all traces that are added; NULL: none */

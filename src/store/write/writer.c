@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
+#include "base/run/job.h"
 #include "model/traces/trace.h"
 #include "store/bucket/bucket.h"
 #include "store/segment/commit.h"
@@ -26,7 +27,7 @@
 #include "store/write/unknown_spans.h"
 
 enum {
-    COMMIT_LEN = 16 << 20, /* not compressed */
+    COMMIT_LEN = 16 << 20, /* not compressed; half of it where two are in memory */
     DECODED_LEN = 8 << 20, /* words of traces that are redacted */
 };
 
@@ -44,8 +45,14 @@ struct cn_store_writer {
     struct cn_translation translation;
     struct cn_redactor *redactor; /* NULL: none */
     struct cn_words decoded;      /* of traces before they are redacted */
-    struct cn_store_commit *cut;  /* being saved by the owner */
+    struct cn_store_commit *cut;  /* being saved by the owner, or by `saver` */
     struct cn_store_commit *spare;
+    bool saves_behind;
+    struct cn_job_group jobs;
+    struct cn_job saver;
+    bool has_saver; /* it has the cut commit, */
+    bool is_saved;  /* and saved it */
+    struct cn_error save_failure;
     bool seals_later; /* the owner seals full segments: */
     uint32_t *full;
     size_t full_count, full_capacity;
@@ -176,6 +183,49 @@ static bool await_sampling(struct cn_store_writer *writer, struct cn_error *err)
     return cn_store_config_write(config, writer->segment.dir, writer->io, err);
 }
 
+static bool owner_saves(const struct cn_store_writer *writer)
+{
+    return writer->cut && !writer->has_saver;
+}
+
+/* Wait for the commit that the saver has. */
+static bool take_back_saved(struct cn_store_writer *writer, struct cn_error *err)
+{
+    if (!writer->has_saver)
+        return true;
+    cn_job_end(&writer->saver);
+    writer->has_saver = false;
+    cn_store_writer_take_back(writer, writer->is_saved);
+    if (!writer->is_saved)
+        *err = writer->save_failure;
+    return writer->is_saved;
+}
+
+static bool save(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_store_writer *writer = arg;
+
+    (void)progress, (void)err;
+    writer->is_saved = cn_store_commit_save(writer->cut, &writer->save_failure);
+    return true;
+}
+
+/* Save what was added while the next commit is filled, or at once if there can be no thread. */
+static bool save_behind(struct cn_store_writer *writer, struct cn_error *err)
+{
+    struct cn_store_commit *cut;
+    struct cn_error ignored;
+
+    if (!take_back_saved(writer, err) || !cn_store_writer_cut(writer, &cut, err))
+        return false;
+    writer->has_saver = cn_job_start(&writer->saver, &ignored);
+    if (writer->has_saver)
+        return true;
+    bool ok = cn_store_commit_save(cut, err);
+    cn_store_writer_take_back(writer, ok);
+    return ok;
+}
+
 bool cn_store_writer_open_lane(struct cn_store_writer **out,
                                const struct cn_lane_plan *plan,
                                const struct cn_store_options *options,
@@ -190,7 +240,13 @@ bool cn_store_writer_open_lane(struct cn_store_writer **out,
     writer->before = plan->before;
     writer->first = plan->first;
     writer->numbers = plan->numbers;
-    writer->commit_len = options->commit_len ? options->commit_len : COMMIT_LEN;
+    writer->commit_len = options->commit_len     ? options->commit_len
+                         : options->saves_behind ? COMMIT_LEN / 2
+                                                 : COMMIT_LEN;
+    writer->saves_behind = options->saves_behind;
+    cn_job_group_init(&writer->jobs, 1);
+    writer->saver = (struct cn_job){
+        .group = &writer->jobs, .work = save, .arg = writer, .what = "saving a commit"};
     writer->seals_later = options->seals_later;
     if (options->redaction)
         writer->redactor = cn_redactor_new(options->redaction);
@@ -229,9 +285,13 @@ static void free_commit(struct cn_store_commit *commit)
 
 void cn_store_writer_abandon(struct cn_store_writer *writer)
 {
+    struct cn_error ignored;
+
     if (!writer)
         return;
     struct cn_store_lanes *alone = writer->alone;
+    (void)!take_back_saved(writer, &ignored);
+    cn_job_group_done(&writer->jobs);
     cn_segment_writer_abandon(&writer->segment);
     free_commit(writer->cut);
     free_commit(writer->spare);
@@ -263,9 +323,10 @@ bool cn_store_writer_is_due(const struct cn_store_writer *writer)
 bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err)
 {
     uint32_t number = writer->segment.number;
+    bool is_saved = take_back_saved(writer, err);
 
     writer->is_broken = true;
-    if (!cn_segment_writer_close(&writer->segment, err) ||
+    if (!is_saved || !cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
     if (writer->seals_later) {
@@ -319,7 +380,7 @@ static bool check(const struct cn_store_writer *writer, struct cn_error *err)
 bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **words,
                            struct cn_error *err)
 {
-    if (!check(writer, err) || (!writer->cut && cn_store_writer_is_due(writer) &&
+    if (!check(writer, err) || (!owner_saves(writer) && cn_store_writer_is_due(writer) &&
                                 !cn_store_writer_rotate(writer, err)))
         return false;
     *words = writer->redactor ? &writer->decoded : &writer->segment.words;
@@ -413,9 +474,11 @@ static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
         return false;
     (void)note_span(writer, trace, root_span_id(trace),
                     first_flags & CN_TRACE_OPEN ? 0 : CN_ROW_LAST, &part);
-    if (!writer->cut && cn_segment_writer_waiting(&writer->segment) > writer->commit_len)
-        return cn_store_writer_commit(writer, err);
-    return true;
+    if (owner_saves(writer) ||
+        cn_segment_writer_waiting(&writer->segment) <= writer->commit_len)
+        return true;
+    return writer->saves_behind ? save_behind(writer, err)
+                                : cn_store_writer_commit(writer, err);
 }
 
 /* True if a trace begins with these calls: no caller of them is elsewhere. */
@@ -481,7 +544,8 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
 
 bool cn_store_writer_commit(struct cn_store_writer *writer, struct cn_error *err)
 {
-    return check(writer, err) && cn_segment_writer_commit(&writer->segment, err);
+    return check(writer, err) && take_back_saved(writer, err) &&
+           cn_segment_writer_commit(&writer->segment, err);
 }
 
 uint64_t cn_store_writer_waiting(const struct cn_store_writer *writer)
@@ -539,7 +603,8 @@ uint32_t cn_store_writer_segment(const struct cn_store_writer *writer)
 
 bool cn_store_writer_close(struct cn_store_writer *writer, struct cn_error *err)
 {
-    bool ok = check(writer, err) && cn_segment_writer_close(&writer->segment, err);
+    bool ok = check(writer, err) && take_back_saved(writer, err) &&
+              cn_segment_writer_close(&writer->segment, err);
 
     cn_store_writer_abandon(writer);
     return ok;

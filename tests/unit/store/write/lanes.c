@@ -18,12 +18,12 @@
 #include "base/run/pool.h"
 #include "base/text.h"
 #include "store/maintenance/maintenance.h"
+#include "store/pipeline/ingest_files.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
 #include "store/segment/segments.h"
 #include "store/write/ingest.h"
-#include "store/write/ingest_files.h"
 #include "store/write/lanes.h"
 #include "store/write/writer.h"
 #include "support/made_traces.h"
@@ -481,6 +481,7 @@ static void files_give_the_same_store_with_any_number_of_lanes(void **state)
     make_spans("more.json", 40);
     for (size_t i = 0; i < 3; i++) {
         static const char *const paths[] = {"requests.http", "spans.json", "more.json"};
+        struct cn_store_options options = {.commit_len = 4096, .saves_behind = i > 0};
         struct cn_store_lanes *lanes;
         struct cn_store_added added;
         struct cn_error err = {0};
@@ -488,7 +489,7 @@ static void files_give_the_same_store_with_any_number_of_lanes(void **state)
 
         (void)snprintf(path, sizeof(path), "files%u", lane_counts[i]);
         assert_true(cn_store_init(path, NULL, &err));
-        assert_true(cn_store_lanes_open(&lanes, path, lane_counts[i], NULL, &err));
+        assert_true(cn_store_lanes_open(&lanes, path, lane_counts[i], &options, &err));
         if (!cn_store_ingest_files(lanes, lane_counts[i], paths, 3, &added, &err))
             fail_msg("%s", err.text);
         assert_int_equal(added.traces, REQUESTS + 100);

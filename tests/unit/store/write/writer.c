@@ -136,7 +136,10 @@ static unsigned findings(void)
 static void gives_back_what_was_added(void **state)
 {
     static const struct cn_store_options kinds[] = {
-        {0}, {.form = CN_STORE_LZ4}, {.commit_len = 1}};
+        {0},
+        {.form = CN_STORE_LZ4},
+        {.commit_len = 1},
+        {.commit_len = 1, .rotate_len = 3000, .saves_behind = true}};
 
     (void)state;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
