@@ -147,12 +147,19 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
+enum { FEW_LANES = 4 };
+
 /* Traces before a refused file are committed. */
 static bool add_to(const struct cn_args *args, const struct paths *paths,
                    unsigned lane_count, const struct cn_redaction *redaction,
                    struct cn_store_target *target, struct cn_error *err)
 {
-    struct cn_store_options options = {.redaction = redaction, .saves_behind = true};
+    /* Each lane has two commits in memory. */
+    struct cn_store_options options = {
+        .redaction = redaction,
+        .saves_behind = true,
+        .commit_len = lane_count > FEW_LANES ? 8 << 20 : 0,
+    };
     bool has_files = cn_args_count(args) > 1, has_recording, ok, is_saved;
     struct cn_store_added files = {0}, calls = {0};
     struct cn_store_lanes *lanes;

@@ -27,7 +27,7 @@
 #include "store/write/unknown_spans.h"
 
 enum {
-    COMMIT_LEN = 16 << 20, /* not compressed; half of it where two are in memory */
+    COMMIT_LEN = 16 << 20, /* not compressed */
     DECODED_LEN = 8 << 20, /* words of traces that are redacted */
 };
 
@@ -240,9 +240,7 @@ bool cn_store_writer_open_lane(struct cn_store_writer **out,
     writer->before = plan->before;
     writer->first = plan->first;
     writer->numbers = plan->numbers;
-    writer->commit_len = options->commit_len     ? options->commit_len
-                         : options->saves_behind ? COMMIT_LEN / 2
-                                                 : COMMIT_LEN;
+    writer->commit_len = options->commit_len ? options->commit_len : COMMIT_LEN;
     writer->saves_behind = options->saves_behind;
     cn_job_group_init(&writer->jobs, 1);
     writer->saver = (struct cn_job){
