@@ -12,9 +12,13 @@ static bool build(void *arg, const struct cn_progress *progress, struct cn_error
     if (!structure->codes)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: names of functions cannot be read",
                        structure->db->path);
-    return cn_wait_study_build(&waits->study, structure->db, &structure->frames,
-                               structure->codes, err) &&
-           cn_wait_study_index(&waits->study, err);
+    if (!cn_wait_study_build(&waits->study, structure->db, &structure->frames,
+                             structure->codes, err))
+        return false;
+    if (cn_wait_study_index(&waits->study, err))
+        return true;
+    cn_wait_study_done(&waits->study);
+    return false;
 }
 
 void cn_served_waits_init(struct cn_served_waits *waits, struct cn_structure *structure)
