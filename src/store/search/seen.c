@@ -179,7 +179,7 @@ struct seeing {
         size_t count, capacity;
         bool has_failed;
         struct cn_error err;
-    } doubles[TABLES];
+    } * doubles; /* by table */
 };
 
 /* Was the span of a row seen in another segment? If not, it is from now on, unless the segment is
@@ -359,6 +359,7 @@ bool cn_search_drop_seen(struct cn_search *search, struct cn_search_seen *seen,
 
     if (!begin_segment(search, seen, segment, index, err))
         return false;
+    seeing.doubles = cn_alloc(TABLES, sizeof(*seeing.doubles));
     seeing.segment = (uint16_t)seen->segment_count;
     seeing.left = search->overlap_count - (uint32_t)seen->segment_count;
     seeing.row_count = (uint32_t)(size / TABLES + size / TABLES / 8 + 1);
@@ -380,5 +381,6 @@ bool cn_search_drop_seen(struct cn_search *search, struct cn_search_seen *seen,
             cn_rows_clear(rows, doubles->rows[k]);
         free(doubles->rows);
     }
+    free(seeing.doubles);
     return ok;
 }
