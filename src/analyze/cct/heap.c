@@ -11,7 +11,11 @@
 #include "model/memory/merge.h"
 #include "model/memory/use.h"
 
-enum { NODE_COUNT = 512, CHECK_EVERY = 1 << 18 };
+enum {
+    NODE_COUNT = 512,
+    AHEAD = 32, /* events that are expected; a power of two */
+    CHECK_EVERY = 1 << 18,
+};
 
 /* The events of a member, and the nodes that its allocations have. */
 struct heap_input {
@@ -154,19 +158,50 @@ static void list_inputs(struct heap_merge *m)
     }
 }
 
-static bool merge(struct heap_merge *m, struct cn_error *err)
-{
+/* Events of a merge that were read and not taken yet: what is known of their blocks is fetched
+ * meanwhile, in two steps of which the second needs the first. */
+struct heap_ahead {
     struct cn_heap_merge merge;
+    struct heap_next {
+        struct cn_heap_event event;
+        uint64_t process;
+        uint32_t input;
+    } list[AHEAD];
+    uint64_t read_count, taken_count;
+};
+
+static void read_ahead(struct heap_merge *m, struct heap_ahead *ahead)
+{
     const struct cn_heap_event *event;
     uint32_t input;
+
+    while (ahead->read_count - ahead->taken_count < AHEAD &&
+           (event = cn_heap_merge_next(&ahead->merge, &input))) {
+        uint64_t process = process_of(&m->inputs[input], event);
+
+        ahead->list[ahead->read_count++ % AHEAD] =
+            (struct heap_next){*event, process, input};
+        cn_heap_use_expect(m->use, process, event->address);
+    }
+}
+
+static bool merge(struct heap_merge *m, struct cn_error *err)
+{
+    struct heap_ahead ahead = {0};
     bool ok = true;
 
-    cn_heap_merge_begin(&merge, m->input_count, read_event, m);
-    for (uint64_t count = 0; ok && (event = cn_heap_merge_next(&merge, &input)); count++)
-        ok = take(m, &m->inputs[input], event, err) &&
-             (count % CHECK_EVERY != 0 ||
+    cn_heap_merge_begin(&ahead.merge, m->input_count, read_event, m);
+    while (read_ahead(m, &ahead), ok && ahead.taken_count < ahead.read_count) {
+        const struct heap_next *half =
+            &ahead.list[(ahead.taken_count + AHEAD / 2) % AHEAD];
+        const struct heap_next *next = &ahead.list[ahead.taken_count++ % AHEAD];
+
+        cn_heap_use_expect_block(m->use, half->process, half->event.address);
+        ok = take(m, &m->inputs[next->input], &next->event, err) &&
+             (ahead.taken_count % CHECK_EVERY != 0 ||
               cn_progress_check(m->a->options->progress, "reading allocations", err));
-    cn_heap_merge_done(&merge);
+    }
+    cn_heap_merge_done(&ahead.merge);
     return ok;
 }
 

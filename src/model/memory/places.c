@@ -48,6 +48,19 @@ uint32_t *cn_heap_places_find(struct cn_heap_places *places, uint64_t address)
     return chunk > 0 ? place_in(places, chunk, address) : NULL;
 }
 
+void cn_heap_places_expect(struct cn_heap_places *places, uint64_t address)
+{
+    uint32_t chunk = address % CN_HEAP_PLACE_LEN == 0
+                         ? cn_map_find(&places->chunk_of, key_of(address), 0)
+                         : 0;
+
+    if (chunk > 0)
+        __builtin_prefetch(
+            &places->chunks[chunk - 1]
+                 .numbers[address / CN_HEAP_PLACE_LEN % CN_HEAP_CHUNK_PLACES],
+            1);
+}
+
 void cn_heap_places_done(struct cn_heap_places *places)
 {
     cn_map_done(&places->chunk_of);

@@ -34,6 +34,9 @@ uint32_t *cn_heap_places_at(struct cn_heap_places *places, uint64_t address);
 /* The same; NULL if it never had one. */
 uint32_t *cn_heap_places_find(struct cn_heap_places *places, uint64_t address);
 
+/* An address is soon asked for: fetch its number. */
+void cn_heap_places_expect(struct cn_heap_places *places, uint64_t address);
+
 void cn_heap_places_done(struct cn_heap_places *places);
 
 #endif

@@ -272,6 +272,25 @@ static void count_free(struct cn_heap_use *use, const struct use_block *block,
     values[cn_heap_metric_lived(lifetime_ns)] += block->calls;
 }
 
+void cn_heap_use_expect(struct cn_heap_use *use, uint64_t process, uint64_t address)
+{
+    uint32_t at = find_process(use, process);
+
+    if (at != UINT32_MAX)
+        cn_heap_places_expect(&use->processes[at].block_of, address);
+}
+
+void cn_heap_use_expect_block(struct cn_heap_use *use, uint64_t process, uint64_t address)
+{
+    uint32_t at = find_process(use, process);
+    const uint32_t *number =
+        at == UINT32_MAX ? NULL
+                         : cn_heap_places_find(&use->processes[at].block_of, address);
+
+    if (number && *number > 0)
+        __builtin_prefetch(&use->blocks[*number - 1], 1);
+}
+
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release)
 {
     uint32_t process = find_process(use, release->process);

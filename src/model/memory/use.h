@@ -56,6 +56,12 @@ void cn_heap_use_free(struct cn_heap_use *use); /* NULL is fine */
 
 void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block);
 
+/* Blocks whose events follow soon: fetch what is known of their addresses, and some events later of
+ * themselves. */
+void cn_heap_use_expect(struct cn_heap_use *use, uint64_t process, uint64_t address);
+void cn_heap_use_expect_block(struct cn_heap_use *use, uint64_t process,
+                              uint64_t address);
+
 /* False if no block is known at the address that is released. */
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release);
 
