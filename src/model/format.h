@@ -103,7 +103,6 @@ struct cn_format {
     bool has_time_axis; /* what is written of a recording is on one: times as recorded */
     bool is_store;      /* many request traces, which can be searched */
     bool is_measured;   /* measurements, which are analysed to a database */
-    bool needs_symbols; /* a database is shown with the symbols of this machine */
 
     /* True if the file or directory looks like this format. Cheap; never fails. NULL:
      * the format cannot be read. */
@@ -111,6 +110,10 @@ struct cn_format {
 
     bool (*open_database)(struct cn_database **out, const char *path,
                           struct cn_error *err);
+    /* The same with progress, which may be NULL, where that takes long: a database that is shown
+     * with the symbols of this machine. */
+    bool (*open_samples)(struct cn_database **out, const char *path,
+                         const struct cn_progress *progress, struct cn_error *err);
     bool (*write_database)(struct cn_database *db, const char *path,
                            const struct cn_write_options *options, struct cn_error *err);
     bool (*open_recording)(struct cn_recording **out, const char *path,

@@ -228,7 +228,7 @@ bool cn_open(struct cn_opened *out, const char *path, unsigned wants,
 bool cn_opened_is_analysed(const struct cn_opened *opened)
 {
     return !(opened->contains & CN_CONTEXTS) || opened->rank_count > 0 ||
-           opened->format->is_measured || opened->format->needs_symbols;
+           opened->format->is_measured || opened->format->open_samples;
 }
 
 const struct cn_warning *cn_opened_warnings(const struct cn_opened *opened)
@@ -260,12 +260,15 @@ struct open_source {
 };
 
 static bool open_source(struct open_source *source, const struct cn_opened *opened,
-                        struct cn_error *err)
+                        const struct cn_progress *progress, struct cn_error *err)
 {
     size_t count = opened->rank_count > 0 ? opened->rank_count : 1;
 
     if (opened->format && opened->format->is_measured)
         return true;
+    if (opened->format && opened->format->open_samples)
+        return opened->format->open_samples(&source->samples, opened->source, progress,
+                                            err);
     if (opened->format && opened->format->open_database)
         return opened->format->open_database(&source->samples, opened->source, err);
     source->recs = cn_alloc(count, sizeof(*source->recs));
@@ -310,7 +313,7 @@ static bool analyse(struct cn_opened *opened, const struct cn_progress *progress
                     struct cn_error *err)
 {
     struct open_source source = {0};
-    bool ok = open_source(&source, opened, err) &&
+    bool ok = open_source(&source, opened, progress, err) &&
               make_folder(opened, &source, false, progress, err);
 
     /* The cache may be on a disk that is full, or have been removed. */

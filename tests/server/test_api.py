@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -619,6 +620,38 @@ class Starting(unittest.TestCase):
             ready(service, 0)
             self.assertEqual(service.end()[0], 0)
             self.assertEqual(os.listdir(folder), [])
+
+    def test_an_analysis_reports_its_steps(self):
+        """Each of 131,071 nested calls has a context of its own: that takes a while."""
+        words, now = [], 1_000_000_030
+
+        def put(kind, depth, address):
+            nonlocal now
+            now += 7
+            words.append(struct.pack("<QQ", now, address << 16 | depth << 6 | 0x28 | kind))
+
+        def grow(depth, address):
+            put(0, depth, address)
+            if depth < 16:
+                grow(depth + 1, 0x401018)
+                grow(depth + 1, 0x401104)
+            put(1, depth, address)
+
+        grow(0, 0x401018)
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(f"{OPTIONS.testdata}/recording", f"{folder}/recording")
+            pathlib.Path(folder, "recording/100.dat").write_bytes(b"".join(words))
+            with serving(OPTIONS.cairn, f"{folder}/recording") as service:
+                steps = []
+                while (source := service.get("sources")["sources"][0])["state"] == "working":
+                    steps.append(source.get("step"))
+                self.assertEqual(source["state"], "ready")
+                self.assertNotIn("step", source)
+            reported = [step for step in steps if step]
+            self.assertTrue(reported, f"{len(steps)} answers")
+            for step in reported:
+                self.assertTrue(step["what"])
+                self.assertLessEqual(step["done"], step["total"])
 
 
 if __name__ == "__main__":

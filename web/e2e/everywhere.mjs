@@ -123,6 +123,50 @@ export const tests = {
     await until("another source", () => hash() === "#s=1");
     await page.waitForSelector(".overview .overview-table tbody tr");
   },
+  async "an analysis shows what is done and what is left, then the views"({
+    page,
+    show,
+    until,
+    shot,
+  }) {
+    const steps = [
+      { what: "reading samples", done: 1000, total: 40000, unit: "records" },
+      { what: "reading samples", done: 30000, total: 40000, unit: "records" },
+      { what: "adding up costs", done: 0, total: 1, unit: "" },
+    ];
+    let at = 0;
+    await page.route(/\/api\/v1\/sources$/, async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      Object.assign(answer.sources[0], { state: "working", step: steps[at] });
+      await route.fulfill({ response, json: answer });
+    });
+    await page.route(/\/sources\/0\/info$/, (route) =>
+      route.fulfill({
+        status: 503,
+        json: { error: { kind: "not-ready", text: "analysing" } },
+      }),
+    );
+    await show("s=0");
+    await page.reload();
+    await page.waitForSelector(".analysis progress");
+    assert.match(await page.textContent(".steps"), /reading samples3 %: 1,000 of 40,000 records/);
+    await page.waitForTimeout(1100);
+    at = 1;
+    await until("what is left", async () =>
+      /75 %: 30,000 of 40,000 records, about \d+ s left/.test(await page.textContent(".steps")),
+    );
+    await shot("analysis");
+    at = 2;
+    await until("the next step", async () =>
+      /reading samples [\d.]+ m?s.*adding up costs$/.test(await page.textContent(".steps")),
+    );
+    await page.unroute(/\/sources\/0\/info$/);
+    await page.waitForSelector(".overview .overview-table tbody tr");
+    await page.unroute(/\/api\/v1\/sources$/);
+    await page.reload();
+    await page.waitForSelector(".overview .overview-table tbody tr");
+  },
   async "paper is light, has all rows that are loaded, and says how many are not"({
     page,
     show,

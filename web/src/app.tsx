@@ -9,6 +9,7 @@ import { DropPage } from "./engine/drop_page";
 import { StopButton } from "./engine/stop_button";
 import { FlamePage } from "./flame/flame_page";
 import { Frame, usePaper, type Views } from "./frame";
+import { AnalysisLine, AnalysisPage } from "./overview/analysis";
 import { Card } from "./overview/card";
 import { OverviewPage } from "./overview/overview_page";
 import { hasEngine, startEngine } from "./shared/api";
@@ -240,7 +241,7 @@ function Data({ source, sources, state }: PageProps) {
             />
           )}
           <span class="space" />
-          {info && !info.isReady && <Analysis id={source.id} />}
+          {info && !info.isReady && <AnalysisLine id={source.id} />}
           {info && view !== "calls" && view !== "sql" && (
             <Choices info={info} state={state} path={path} view={view} />
           )}
@@ -268,11 +269,24 @@ function Data({ source, sources, state }: PageProps) {
           </TabPanel>
         </main>
       ) : (
-        <main class="status" role="status">
-          {error ?? "loading…"}
-        </main>
+        <Waiting source={source} note={error} />
       )}
     </Frame>
+  );
+}
+
+// The analysis, or what else the first answer waits for or failed with.
+function Waiting(props: { source: Source; note: string | null }) {
+  if (props.source.state === "working")
+    return (
+      <main>
+        <AnalysisPage {...props} />
+      </main>
+    );
+  return (
+    <main class="status" role="status">
+      {props.note ?? "loading…"}
+    </main>
   );
 }
 
@@ -282,19 +296,6 @@ function useStayWithCalls(isWorking: boolean): void {
   useListener("pointerdown", stay);
   useListener("keydown", stay);
   useListener("wheel", stay);
-}
-
-// The progress of the analysis of a recording.
-function Analysis(props: { id: number }) {
-  const { value } = useAnswer<Sources>("sources", {}, () => true);
-  const source = value?.sources[props.id];
-  const percent = Math.round(100 * (source?.shareDone ?? 0));
-  if (source?.state === "failed") return <span class="status error">{source.failure}</span>;
-  return (
-    <label class="status">
-      analysing the recording: <progress max={100} value={percent} /> {percent} %
-    </label>
-  );
 }
 
 function SourceChooser(props: { sources: Source[]; chosen: number }) {

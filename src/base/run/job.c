@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -54,11 +55,13 @@ static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
 {
     struct cn_job *job = arg;
 
-    (void)what;
-    (void)unit;
     (void)pthread_mutex_lock(&job->group->lock);
     if (total > 0)
         job->share_done = (double)done / (double)total;
+    (void)snprintf(job->step.what, sizeof(job->step.what), "%s", what);
+    (void)snprintf(job->step.unit, sizeof(job->step.unit), "%s", unit);
+    job->step.done = done;
+    job->step.total = total;
     (void)pthread_mutex_unlock(&job->group->lock);
     return !is_stopped(job);
 }
@@ -78,6 +81,7 @@ static void *run(void *arg)
 
         job->runs_again = false;
         job->share_done = 0;
+        job->step = (struct cn_job_step){0};
         job->has_estimate = false;
         (void)pthread_mutex_unlock(&group->lock);
         bool ok = job->work(job->arg, &progress, &err);
@@ -253,6 +257,14 @@ double cn_job_share_done(struct cn_job *job)
 {
     (void)pthread_mutex_lock(&job->group->lock);
     double result = job->share_done;
+    (void)pthread_mutex_unlock(&job->group->lock);
+    return result;
+}
+
+struct cn_job_step cn_job_step(struct cn_job *job)
+{
+    (void)pthread_mutex_lock(&job->group->lock);
+    struct cn_job_step result = job->step;
     (void)pthread_mutex_unlock(&job->group->lock);
     return result;
 }

@@ -32,6 +32,12 @@ struct cn_job_group {
     bool is_cancelled;
 };
 
+/* What a job does at the moment, as its work reported it. */
+struct cn_job_step {
+    char what[48], unit[16]; /* "reading samples", "records"; empty at first */
+    uint64_t done, total;
+};
+
 /* Calls cn_progress_report() or cn_progress_check() often, and fails when these do. */
 typedef bool (*cn_job_fn)(void *arg, const struct cn_progress *progress,
                           struct cn_error *err);
@@ -47,7 +53,8 @@ struct cn_job {
 
     /* Under the group's lock; zero at first. */
     enum { CN_JOB_NEW, CN_JOB_RUNNING, CN_JOB_DONE, CN_JOB_FAILED } state;
-    double share_done; /* 0 to 1 */
+    double share_done; /* 0 to 1, of the step */
+    struct cn_job_step step;
     bool has_estimate; /* since this run, see cn_job_estimated() */
     uint64_t asked_ns; /* when a request last waited for it */
     bool runs_again;   /* it was started while it was running */
@@ -90,6 +97,7 @@ void cn_job_estimated(struct cn_job *job);
 
 bool cn_job_is_running(struct cn_job *job);
 double cn_job_share_done(struct cn_job *job);
+struct cn_job_step cn_job_step(struct cn_job *job);
 
 /* Wait until a job has ended, without cancelling it; then it is new. A zeroed job is
  * fine. */

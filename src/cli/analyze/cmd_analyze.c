@@ -227,11 +227,14 @@ static bool analyse_samples(struct cn_analyze *a, struct cn_analysis *out,
                             struct cn_error *err)
 {
     const struct cn_opened *source = &a->sources[0];
+    const struct cn_format *format = source->format;
     struct cn_database *samples = NULL;
     bool ok = cn_analyze_set_target(a, cn_args_value(a->args, "output"), err);
 
     if (ok && cn_ranks_is_first(a->ranks)) {
-        ok = source->format->open_database(&samples, source->source, err);
+        ok = format->open_samples ? format->open_samples(&samples, source->source,
+                                                         a->to.write.progress, err)
+                                  : format->open_database(&samples, source->source, err);
         if (ok && a->title)
             samples->title = a->title;
         ok = ok && cn_analyze_samples(out, samples, &a->to, err);

@@ -22,6 +22,22 @@ static const char *const kind_names[] = {
     [CN_SERVED_STORE] = "store",
 };
 
+/* "step": what the analysis does, and how far it is with that; nothing before its first report. */
+static void add_step(struct cn_json *json, struct cn_served *served)
+{
+    struct cn_job_step step = cn_job_step(&served->analysis);
+
+    if (!step.what[0])
+        return;
+    cn_json_key(json, "step");
+    cn_json_object(json);
+    cn_json_add_str(json, "what", step.what);
+    cn_json_add_u64(json, "done", step.done);
+    cn_json_add_u64(json, "total", step.total);
+    cn_json_add_str(json, "unit", step.unit);
+    cn_json_end(json);
+}
+
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request)
 {
     struct cn_json *json = &request->json;
@@ -41,6 +57,8 @@ void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *r
                                  : "failed");
     cn_json_add_f64(json, "shareDone",
                     served->analysis.work ? cn_job_share_done(&served->analysis) : 0);
+    if (is_working)
+        add_step(json, served);
     if (!is_ready && !is_working)
         cn_json_add_str(json, "failure", err.text);
     cn_json_end(json);

@@ -146,6 +146,7 @@ static bool open_threads(struct threads_folder *folder, const char *path,
 }
 
 static bool open_threads_database(struct cn_database **out, const char *path,
+                                  const struct cn_progress *progress,
                                   struct cn_error *err)
 {
     struct cn_import *import = cn_import_new(cn_path_name(path), description);
@@ -154,6 +155,7 @@ static bool open_threads_database(struct cn_database **out, const char *path,
     struct cn_arena names = {0};
     bool ok;
 
+    cn_import_set_progress(import, progress);
     cn_perf_symbols_init(&symbols);
     ok = open_threads(&folder, path, &names, err) &&
          (read_whole(import, &symbols, folder.head.bytes, folder.parts, folder.count,
@@ -185,8 +187,8 @@ static bool read_rank_at(struct cn_import *import, struct cn_perf_symbols *symbo
     return ok;
 }
 
-static bool open_database(struct cn_database **out, const char *path,
-                          struct cn_error *err)
+static bool open_samples(struct cn_database **out, const char *path,
+                         const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_perf_latency latency = {0};
     struct cn_perf_symbols symbols;
@@ -197,11 +199,12 @@ static bool open_database(struct cn_database **out, const char *path,
 
     if (count == 0) {
         free(ranks);
-        return is_threads_folder(path)
-                   ? open_threads_database(out, path, err)
-                   : cn_import_database(out, path, description, cn_perf_read, err);
+        return is_threads_folder(path) ? open_threads_database(out, path, progress, err)
+                                       : cn_import_samples(out, path, description,
+                                                           cn_perf_read, progress, err);
     }
     struct cn_import *import = cn_import_new(path, description);
+    cn_import_set_progress(import, progress);
     cn_perf_symbols_init(&symbols);
     for (size_t i = 0; i < count && ok; i++) {
         set_rank_path(&file, path, ranks[i]);
@@ -221,13 +224,19 @@ static bool open_database(struct cn_database **out, const char *path,
     return ok;
 }
 
+static bool open_database(struct cn_database **out, const char *path,
+                          struct cn_error *err)
+{
+    return open_samples(out, path, NULL, err);
+}
+
 const struct cn_format cn_format_perf = {
     .name = "perf",
     .summary = "perf.data of cairn sample or Linux perf: samples with call chains of "
                "each thread",
     .holds = "stacks",
     .is_file = true,
-    .needs_symbols = true,
     .probe = probe,
     .open_database = open_database,
+    .open_samples = open_samples,
 };

@@ -431,6 +431,9 @@ static bool read_records(struct perf_reading *r, struct cn_error *err)
     enum cn_step step;
 
     while ((step = cn_perf_next(&r->file, &record, err)) == CN_ITEM) {
+        if (!cn_import_report(r->import, r->file.next, r->file.order_count, "records",
+                              err))
+            return false;
         if (record.head.type != CN_PERF_SAMPLE && take_io_record(r, &record))
             continue;
         if (record.head.type == CN_PERF_LOST && record.body.len >= 16)

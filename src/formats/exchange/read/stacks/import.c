@@ -12,6 +12,7 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/run/progress.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "base/tree.h"
@@ -89,6 +90,8 @@ struct cn_import {
     struct cn_database_loss *losses;
     size_t loss_count, loss_capacity;
     const char *copied_as;
+    const struct cn_progress *progress; /* NULL: none */
+    uint64_t reported;       /* how much was read when that was last reported */
     struct cn_origin origin; /* texts are in the arena */
     bool has_origin;
     struct cn_heap_history *heap, *gpu_memory; /* in the arena */
@@ -583,8 +586,11 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                      import->threads.count, import->metrics.count,
                      import->contexts.count - 1);
     } else {
-        add_values(import);
-        ok = cn_memory_database_propagate(import->memory, err);
+        ok = cn_progress_report(import->progress, "adding up costs", 0, 1, "", err);
+        if (ok) {
+            add_values(import);
+            ok = cn_memory_database_propagate(import->memory, err);
+        }
     }
     if (ok) {
         *out = cn_memory_database_finish(import->memory);
@@ -616,8 +622,32 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
     return ok;
 }
 
+void cn_import_set_progress(struct cn_import *import, const struct cn_progress *progress)
+{
+    import->progress = progress;
+}
+
+bool cn_import_report(struct cn_import *import, uint64_t done, uint64_t total,
+                      const char *unit, struct cn_error *err)
+{
+    enum { EACH = 1024 };
+
+    if (!import->progress || (done < import->reported + EACH && done < total))
+        return true;
+    import->reported = done;
+    return cn_progress_report(import->progress, "reading samples", done, total, unit,
+                              err);
+}
+
 bool cn_import_database(struct cn_database **out, const char *path,
                         const char *description, cn_import_fn read, struct cn_error *err)
+{
+    return cn_import_samples(out, path, description, read, NULL, err);
+}
+
+bool cn_import_samples(struct cn_database **out, const char *path,
+                       const char *description, cn_import_fn read,
+                       const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_unpacked file = {0};
     struct cn_error damage;
@@ -627,6 +657,7 @@ bool cn_import_database(struct cn_database **out, const char *path,
     if (!cn_unpacked_open_beginning(&file, path, &damage, err))
         return false;
     import = cn_import_new(cn_path_name(path), description);
+    cn_import_set_progress(import, progress);
     ok = read(import, file.bytes, err);
     if (damage.kind != CN_ERR_NONE) {
         cn_import_warn(import, true, "%s; read up to there", damage.text);

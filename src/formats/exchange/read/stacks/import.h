@@ -27,6 +27,7 @@ struct cn_database;
 struct cn_gpu_work;
 struct cn_import;
 struct cn_origin;
+struct cn_progress;
 struct cn_heap_history;
 struct cn_heap_use;
 struct cn_io_calls;
@@ -183,6 +184,18 @@ typedef bool (*cn_import_fn)(struct cn_import *import, struct cn_bytes bytes,
 CN_CHECK bool cn_import_database(struct cn_database **out, const char *path,
                                  const char *description, cn_import_fn read,
                                  struct cn_error *err);
+
+/* The same with progress, which may be NULL. */
+CN_CHECK bool cn_import_samples(struct cn_database **out, const char *path,
+                                const char *description, cn_import_fn read,
+                                const struct cn_progress *progress, struct cn_error *err);
+
+/* What is imported reports to this progress, which may be NULL. */
+void cn_import_set_progress(struct cn_import *import, const struct cn_progress *progress);
+
+/* Report how much is read; fails if the reader is to stop. Cheap: it reports now and then. */
+CN_CHECK bool cn_import_report(struct cn_import *import, uint64_t done, uint64_t total,
+                               const char *unit, struct cn_error *err);
 
 /* True if the beginning of a file, unpacked, satisfies `looks_right`. */
 typedef bool (*cn_import_look_fn)(struct cn_bytes beginning, bool is_whole);
