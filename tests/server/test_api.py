@@ -503,6 +503,12 @@ class Answers(Asking):
             client.join()
         self.assertEqual(wrong, [])
 
+    def test_an_overview_lists_as_many_as_are_asked_for(self):
+        answer = self.service.get("sources/1/overview", functions=2, threads=1, whole=1)
+        self.assertEqual([len(answer["functions"]), len(answer["labels"])], [2, 1])
+        self.assertEqual(self.service.ask("/api/v1/sources/1/overview?functions=0")[0], 400)
+        self.assertEqual(self.service.ask("/api/v1/sources/1/overview?threads=201")[0], 400)
+
 
 class Refusals(unittest.TestCase):
     @classmethod

@@ -25,12 +25,13 @@
 #define CALLS_NAME "calls"
 
 enum {
-    FUNCTION_MAX = 20,
+    FUNCTION_COUNT = 20, /* unless another number is asked for */
+    LABEL_COUNT = 16,    /* of the busiest threads, likewise */
+    ASKED_MAX = 200,
     WAITING_MAX = 5,
     SLOW_MAX = 5,
     SLOW_CALLS = 100,  /* with fewer calls, the slowest 1 % is not even one */
     THREAD_MAX = 5000, /* whose values are listed */
-    LABEL_MAX = 16,    /* of the busiest threads */
     GPU_MAX = 64,
     GAP_PATH_MAX = 4, /* functions of a launch */
 };
@@ -136,8 +137,11 @@ static bool answer_functions(struct cn_served *served, struct cn_served_view *vi
     const struct cn_costs *costs = &view->costs;
     struct ranking r = {.served = served, .view = view, .json = &request->json};
     struct cn_row_list list = {0};
+    uint64_t count;
     bool ok;
 
+    if (!cn_request_u64(request, "functions", 1, ASKED_MAX, FUNCTION_COUNT, &count, err))
+        return false;
     r.self = cn_cost_column_find(costs, costs->columns[0].metric, CN_SELF);
     r.calls = cn_cost_column_find(costs, CALLS_NAME, CN_SELF);
     r.p50 = find_percentile(costs, CN_P50);
@@ -149,7 +153,7 @@ static bool answer_functions(struct cn_served *served, struct cn_served_view *vi
     if (ok) {
         cn_json_columns(r.json, costs);
         cn_json_add_u64(r.json, "functionCount", list.count);
-        ok = add_ranked(&r, "functions", &list, rank_by_self, FUNCTION_MAX, err) &&
+        ok = add_ranked(&r, "functions", &list, rank_by_self, (size_t)count, err) &&
              add_waiting(&r, err) &&
              add_ranked(&r, "slow", &list, rank_by_slowness, SLOW_MAX, err);
     }
@@ -228,11 +232,11 @@ static bool answer_hot_path(struct cn_served *served, struct cn_served_view *vie
 
 /* "labels" of the busiest threads, [profile, label], busiest first. */
 static void add_labels(struct cn_served *served, const double *values,
-                       size_t metric_count, struct cn_json *json)
+                       size_t metric_count, size_t label_count, struct cn_json *json)
 {
     struct cn_best busiest;
 
-    cn_best_init(&busiest, LABEL_MAX);
+    cn_best_init(&busiest, label_count);
     for (uint32_t p = 0; p < served->db->profile_count; p++) {
         struct cn_best_item item = cn_best_of_value(values[p * metric_count], p);
 
@@ -241,7 +245,7 @@ static void add_labels(struct cn_served *served, const double *values,
     }
     cn_best_sort(&busiest, 0);
     cn_json_add_array(json, "labels");
-    for (size_t i = 0; i < busiest.count && i < LABEL_MAX; i++) {
+    for (size_t i = 0; i < busiest.count && i < label_count; i++) {
         uint32_t index = cn_best_number(&busiest.list[i]);
         struct cn_text label = {0};
 
@@ -258,12 +262,16 @@ static void add_labels(struct cn_served *served, const double *values,
 
 /* "threads": [profile, value, and its waiting by kind where that is known]. */
 static bool add_threads(struct cn_served *served, const char *metric,
-                        struct cn_json *json, struct cn_error *err)
+                        struct cn_request *request, struct cn_error *err)
 {
     struct cn_database *db = served->db;
+    struct cn_json *json = &request->json;
+    uint64_t label_count;
     const char *metrics[1 + CN_WAIT_KINDS] = {metric};
     size_t count = 1;
 
+    if (!cn_request_u64(request, "threads", 1, ASKED_MAX, LABEL_COUNT, &label_count, err))
+        return false;
     for (unsigned i = 0; i < CN_WAIT_KINDS && cn_metrics_have_waits(&db->metrics); i++)
         metrics[count++] = cn_wait_names[i];
     double *values = cn_alloc(db->profile_count * count, sizeof(*values));
@@ -280,7 +288,7 @@ static bool add_threads(struct cn_served *served, const char *metric,
     }
     cn_json_end(json);
     if (ok)
-        add_labels(served, values, count, json);
+        add_labels(served, values, count, (size_t)label_count, json);
     free(values);
     return ok;
 }
@@ -505,7 +513,7 @@ bool cn_api_overview(struct cn_served *served, struct cn_request *request,
     cn_json_add_base(json, served->db, metric);
     ok = add_of_view(served, &contexts, request, answer_hot_path, &is_partial, err) &&
          add_of_view(served, &functions, request, answer_functions, &is_partial, err) &&
-         add_threads(served, metric, json, err) && add_gpus(served, json, err) &&
+         add_threads(served, metric, request, err) && add_gpus(served, json, err) &&
          add_memory(served, request, &is_partial, err);
     if (!ok)
         return false;

@@ -22,7 +22,8 @@ import { Processes, useProcesses } from "./processes";
 import { Threads } from "./thread_strips";
 
 const ROWS_MIN = 8;
-const ROWS_MAX = 20;
+const ROWS_MAX = 60;
+const ROWS_STEP = 20; // a little more height asks for nothing
 const SHARE = 0.45; // of the window, that a list may fill
 
 // Rows of a list, by the height of the window.
@@ -64,6 +65,8 @@ export function OverviewPage(props: ViewProps) {
   const { value, error } = useAnswer<Overview>(`${props.path}/overview`, {
     ...lensParameters(state),
     metric: state.m,
+    functions: Math.ceil(rows / ROWS_STEP) * ROWS_STEP,
+    threads: Math.ceil(rows / ROWS_STEP) * ROWS_STEP,
   });
   const states = useAnswer<States>(
     info.hasTimelines && info.states.length > 0 ? `${props.path}/states` : null,
