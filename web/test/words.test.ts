@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { splitTail } from "../src/shared/names/names";
 import {
   axisStep,
   choiceTitle,
@@ -79,4 +80,11 @@ test("the state survives the address", () => {
   const state = { v: "flame", q: "a&b=c #1" };
   assert.deepEqual(parseState(printState(state)), state);
   assert.equal(printState({ v: "" }), "#");
+});
+
+test("a name is not divided after one or two characters", () => {
+  for (const name of ["resolve_map", "tupledealloc", "measure_all", "a_b"])
+    assert.notEqual([1, 2].includes(splitTail(name).head.length), true, name);
+  const { head, tail } = splitTail("copy_folio_from_iter_atomic");
+  assert.deepEqual([head, tail], ["copy_folio_from_iter_", "atomic"]);
 });

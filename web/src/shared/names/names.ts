@@ -41,6 +41,8 @@ export function shorten(name: string, max: number): string {
 const TAIL_MAX = 10; // letters
 const TAIL_MIN = 4;
 
+const HEAD_MIN = 3;
+
 // A text in two parts, of which the first one may be cut: "copy_folio_from_iter_" and "atomic". The second one begins
 // with a word where that leaves it neither long nor short.
 export function splitTail(text: string): { head: string; tail: string } {
@@ -48,7 +50,9 @@ export function splitTail(text: string): { head: string; tail: string } {
   const tail = text.slice(-TAIL_MAX);
   const word = /^.*?((?<=[_\W])[^_\W]|(?<=[a-z])[A-Z])/.exec(tail)?.[0].length ?? 1;
   const at = TAIL_MAX - word + 1 < TAIL_MIN ? 0 : word - 1;
-  return { head: text.slice(0, text.length - TAIL_MAX + at), tail: tail.slice(at) };
+  const head = text.slice(0, text.length - TAIL_MAX + at);
+  // A shorter one would be as wide as one that is cut, with a gap after it.
+  return head.length < HEAD_MIN ? { head: "", tail: text } : { head, tail: tail.slice(at) };
 }
 
 // Where a name can be cut: "std::map<int>::", "at", "(int const&)"; "com.example.", "Dao.query", "".
