@@ -131,7 +131,7 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                       "ends at line %" PRIu64 ", after %" PRIu64 " of %" PRIu64
                       " symbols",
                       lines.number, count, out->head.symbol_count);
-        bad(arg, file.len, &err);
+        bad(arg, lines.off, &err);
     }
     /* Symbols at the same offset stay in the order of the file. */
     CN_SORT(out->list, out->count, CN_UP(struct cn_uft_symbol, offset));
