@@ -31,8 +31,8 @@ struct cn_uft_symbols {
 /* Called for each line that cannot be parsed. */
 typedef void (*cn_uft_bad_line_fn)(void *arg, uint64_t off, const struct cn_error *err);
 
-/* Read the whole file. Lines that cannot be parsed are reported and skipped, and so is a file that
- * ends before its last symbol. */
+/* Read the whole file. Lines that cannot be parsed are reported and skipped; that the file has fewer
+ * lines than its head says is also reported, at its last line. */
 void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                          cn_uft_bad_line_fn bad, void *arg);
 void cn_uft_symbols_done(struct cn_uft_symbols *symbols);
