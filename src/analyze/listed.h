@@ -1,7 +1,7 @@
 /* Tables that SQL and the library both have. A source lists rows of cells, in the order of its columns:
  *
  *     #define CN_NAME_COLUMNS(F) F("rank", INTEGER) F("cause", TEXT)
- *     cn_list_name(..., &rows, err) calls rows->add(rows->arg, cells) for each row
+ *     cn_list_waits(..., &rows, err) calls rows->add(rows->arg, cells) for each row
  *
  * Texts are valid during the call. Threads: one thread at a time.
  */
