@@ -126,7 +126,9 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                           (const char *)line.ptr);
         bad(arg, lines.off, &err);
     }
-    if (count < out->head.symbol_count) {
+    /* The symbol at the end of the files of uftrace says that they are whole. */
+    bool is_ended = out->count > 0 && out->list[out->count - 1].type == '?';
+    if (count < out->head.symbol_count && !is_ended) {
         (void)cn_fail(&err, CN_ERR_FORMAT,
                       "ends at line %" PRIu64 ", after %" PRIu64 " of %" PRIu64
                       " symbols",
