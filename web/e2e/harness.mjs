@@ -57,6 +57,9 @@ export function launch() {
 
 // Everything that the browser reports as an error. The only ones that need no test to expect them
 // are answers "not-ready": the viewer asks again.
+const ANSWER_MS = 5000;
+const late = (ms) => new Promise((_, reject) => setTimeout(reject, ms));
+
 function watchErrors(page) {
   const errors = []; // {text, url}
   const unready = new Set(); // addresses that were answered so
@@ -69,9 +72,9 @@ function watchErrors(page) {
   page.on("response", (response) => {
     if (response.status() !== 503) return;
     reading.push(
-      response.text().then(
+      Promise.race([response.text(), late(ANSWER_MS)]).then(
         (text) => text.includes('"not-ready"') && unready.add(response.url()),
-        () => unready.add(response.url()), // given up by the page
+        () => unready.add(response.url()), // given up by the page: some texts never come
       ),
     );
   });

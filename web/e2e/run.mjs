@@ -50,14 +50,14 @@ async function runTest(viewer, name, run) {
   const begin = Date.now();
   try {
     await limited(run(viewer));
-    await viewer.settleErrors();
+    await limited(viewer.settleErrors());
     console.log(`ok: ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failed++;
     console.log(`failed: ${name}: ${error.message}`);
     if (error instanceof Stuck) process.exit(1);
     await limited(viewer.shot(`failed-${failed}`), 10000).catch(() => undefined);
-    await viewer.settleErrors().catch(() => undefined);
+    await limited(viewer.settleErrors(), 10000).catch(() => undefined);
   }
 }
 
