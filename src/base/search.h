@@ -3,7 +3,7 @@
  *     slot = cn_search_u64(&list[0].begin, count, sizeof(*list), address);
  *     at = cn_search(0, count, begins_before, reader, time);
  *
- * Both return an index between the limits, both included; they never fail.
+ * All return an index between the limits, both included; they never fail.
  * Threads: any thread.
  */
 #ifndef CN_BASE_SEARCH_H
@@ -52,7 +52,14 @@ static inline size_t cn_search_u64(const uint64_t *keys, size_t count, size_t st
     return low;
 }
 
-/* The same for 32-bit keys. */
+/* How many have a key below `key`. */
+static inline size_t cn_search_below_u64(const uint64_t *keys, size_t count,
+                                         size_t stride, uint64_t key)
+{
+    return key == 0 ? 0 : cn_search_u64(keys, count, stride, key - 1);
+}
+
+/* cn_search_u64() for 32-bit keys. */
 static inline size_t cn_search_u32(const uint32_t *keys, size_t count, size_t stride,
                                    uint32_t key)
 {

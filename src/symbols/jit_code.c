@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "symbols/jitdump_format.h"
 
@@ -409,18 +410,11 @@ const struct cn_jit_function *cn_jit_code_find(const struct cn_jit_code *code,
 const struct cn_jit_line *cn_jit_function_line(const struct cn_jit_function *function,
                                                uint64_t address)
 {
-    uint64_t offset = address - function->begin;
-    uint32_t low = 0, high = function->line_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (function->lines[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &function->lines[low - 1] : NULL;
+    if (function->line_count == 0)
+        return NULL;
+    size_t i = cn_search_u64(&function->lines->offset, function->line_count,
+                             sizeof(*function->lines), address - function->begin);
+    return i > 0 ? &function->lines[i - 1] : NULL;
 }
 
 void cn_jit_code_done(struct cn_jit_code *code)

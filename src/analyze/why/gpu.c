@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "model/calls/recording.h"
 #include "model/contexts/context.h"
 #include "model/gpu/work.h"
@@ -54,17 +55,10 @@ static struct gpu_kind *kind_at(struct gpu_look *look, const struct cn_gpu_op *o
 /* The number of operations that begin before this time. */
 static uint32_t begun_before(const struct cn_gpu_work *work, uint64_t time_ns)
 {
-    uint32_t first = 0, end = work->op_count;
-
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-
-        if (work->ops[middle].begin_ns < time_ns)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return work->op_count == 0
+               ? 0
+               : (uint32_t)cn_search_below_u64(&work->ops->begin_ns, work->op_count,
+                                               sizeof(*work->ops), time_ns);
 }
 
 /* See what ran on devices during this time, but not the operation `except`. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 enum { PERIODS_MIN = 8 };      /* fewer intervals show no period */
@@ -15,17 +16,12 @@ enum { PERIODS_MIN = 8 };      /* fewer intervals show no period */
 /* The share of the typical calls that begin before a time. */
 static double share_before(const struct cn_why_calls *typical, uint64_t time_ns)
 {
-    size_t low = 0, high = typical->sample_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (typical->samples[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return typical->sample_count > 0 ? (double)low / (double)typical->sample_count : 0;
+    if (typical->sample_count == 0)
+        return 0;
+    size_t before =
+        cn_search_below_u64(&typical->samples->begin_ns, typical->sample_count,
+                            sizeof(*typical->samples), time_ns);
+    return (double)before / (double)typical->sample_count;
 }
 
 /* The logarithm of the probability that a window of this share of the typical calls has so

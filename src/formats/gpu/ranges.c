@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "formats/gpu/format.h"
 
 struct open_range {
@@ -211,15 +212,10 @@ uint32_t cn_gpu_ranges_at(const struct cn_gpu_ranges *ranges, uint32_t pid, uint
                           uint64_t time_ns)
 {
     const struct cn_gpu_range_track *track = find_track(ranges, pid, tid);
-    size_t first = 0, end = track ? track->count : 0;
 
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-
-        if (ranges->states[track->first + middle].time_ns <= time_ns)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first > 0 ? ranges->states[track->first + first - 1].node : 0;
+    if (!track || track->count == 0)
+        return 0;
+    const struct cn_gpu_range_state *states = &ranges->states[track->first];
+    size_t i = cn_search_u64(&states->time_ns, track->count, sizeof(*states), time_ns);
+    return i > 0 ? states[i - 1].node : 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 void cn_code_add_section(struct cn_code *code, const struct cn_code_section *section)
 {
@@ -43,18 +44,7 @@ void cn_code_sort(struct cn_code *code)
 /* The number of elements whose address is at most `address`. */
 static size_t count_up_to(const void *list, size_t count, size_t size, uint64_t address)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (*(const uint64_t *)(const void *)((const char *)list + middle * size) <=
-            address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return cn_search_u64(list, count, size, address);
 }
 
 const struct cn_code_section *cn_code_section_at(const struct cn_code *code,
@@ -90,9 +80,8 @@ const struct cn_code_frame *cn_code_frame_at(const struct cn_code *code, uint64_
 
 uint64_t cn_code_next(const struct cn_code_addresses *addresses, uint64_t address)
 {
-    size_t i = address == 0 ? 0
-                            : count_up_to(addresses->list, addresses->count,
-                                          sizeof(*addresses->list), address - 1);
+    size_t i = cn_search_below_u64(addresses->list, addresses->count,
+                                   sizeof(*addresses->list), address);
 
     return i < addresses->count ? addresses->list[i] : UINT64_MAX;
 }

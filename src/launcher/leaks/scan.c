@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/run/clock.h"
+#include "base/search.h"
 #include "launcher/leaks/stop.h"
 
 enum {
@@ -51,20 +52,15 @@ static uint64_t end_of(const struct cn_leak_block *block)
     return block->address + (block->size > 0 ? block->size : 1);
 }
 
+static bool ends_before(const void *blocks, uint64_t i, uint64_t address)
+{
+    return end_of((const struct cn_leak_block *)blocks + i) <= address;
+}
+
 /* The first block that ends after an address. */
 static size_t block_after(const struct cn_leak_scan *scan, uint64_t address)
 {
-    size_t low = 0, high = scan->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (end_of(&scan->blocks[middle]) > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return (size_t)cn_search(0, scan->count, ends_before, scan->blocks, address);
 }
 
 static void take_word(struct scan_state *s, uint64_t word)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "base/path.h"
+#include "base/search.h"
 #include "launcher/code/frames.h"
 #include "launcher/code/plan.h"
 #include "launcher/elf/file.h"
@@ -182,18 +183,12 @@ static bool is_resolver(const struct plan_reading *reading, uint64_t address)
 /* The first name of the function at an address. */
 static const char *name_of(const struct cn_elf_file *elf, uint64_t address)
 {
-    size_t low = 0, high = elf->symbol_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (elf->symbols[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < elf->symbol_count && elf->symbols[low].address == address
-               ? elf->symbols[low].name
+    if (elf->symbol_count == 0)
+        return "";
+    size_t i = cn_search_below_u64(&elf->symbols->address, elf->symbol_count,
+                                   sizeof(*elf->symbols), address);
+    return i < elf->symbol_count && elf->symbols[i].address == address
+               ? elf->symbols[i].name
                : "";
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "sampler/languages/v8.h"
 
@@ -481,15 +482,11 @@ void cn_v8_positions_free(struct cn_v8 *v8, struct cn_v8_positions *positions)
 const struct cn_v8_position *cn_v8_position_at(const struct cn_v8_positions *positions,
                                                uint64_t off)
 {
-    size_t low = 0, high = positions->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (positions->list[middle].off <= off)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &positions->list[low - 1] : NULL;
+    if (positions->count == 0)
+        return NULL;
+    /* Offsets of 32 bits. */
+    size_t i =
+        cn_search_u32(&positions->list->off, positions->count, sizeof(*positions->list),
+                      off < UINT32_MAX ? (uint32_t)off : UINT32_MAX);
+    return i > 0 ? &positions->list[i - 1] : NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "symbols/program/instruction.h"
 
 /* Blocks with at most two successors each; block 0 is the entry. */
@@ -268,17 +269,10 @@ static size_t depth_of(const struct cn_loops *loops, uint32_t loop)
 
 static uint32_t find_block(const struct cn_loops *loops, uint32_t offset)
 {
-    size_t low = 0, high = loops->block_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (loops->blocks[middle].begin <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low; /* 1 + the block */
+    if (loops->block_count == 0)
+        return 0;
+    return (uint32_t)cn_search_u32(&loops->blocks->begin, loops->block_count,
+                                   sizeof(*loops->blocks), offset); /* 1 + the block */
 }
 
 void cn_loops_find(struct cn_loops *loops, struct cn_bytes code, bool is_x86,

@@ -40,6 +40,9 @@ static void counts_the_keys_up_to_a_key(void **state)
     assert_int_equal(cn_search_u64(&ranges[0].begin, 4, stride, 20), 3);
     assert_int_equal(cn_search_u64(&ranges[0].begin, 4, stride, UINT64_MAX), 4);
     assert_int_equal(cn_search_u64(&ranges[0].begin, 0, stride, 99), 0);
+    assert_int_equal(cn_search_below_u64(&ranges[0].begin, 4, stride, 0), 0);
+    assert_int_equal(cn_search_below_u64(&ranges[0].begin, 4, stride, 20), 1);
+    assert_int_equal(cn_search_below_u64(&ranges[0].begin, 4, stride, 21), 3);
     assert_int_equal(cn_search_u32(&ranges[0].first, 4, stride, 3), 1);
     assert_int_equal(cn_search_u32(&ranges[0].first, 4, stride, 4), 3);
 }
