@@ -15,6 +15,6 @@ uint32_t cn_crc32c(struct cn_bytes bytes);
 uint32_t cn_crc32c_add(uint32_t crc, struct cn_bytes bytes);
 
 /* The checksum of two parts one after the other, from theirs and the length of the second. */
-uint32_t cn_crc32c_join(uint32_t left, uint32_t right, size_t right_len);
+uint32_t cn_crc32c_join(uint32_t left, uint32_t right, uint64_t right_len);
 
 #endif

@@ -1,12 +1,15 @@
-/* Power failures at every moment, and processes killed at any: what was acknowledged is there
+/* Power failures at every moment, processes killed at any, and a disk that fails: what was acknowledged is there
  * afterwards, once, and can be found. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -341,9 +344,150 @@ static void readers_see_a_whole_store_while_it_is_written(void **state)
     cn_segment_loader_free(loader);
 }
 
+/* A disk whose operation number `failing` fails, in whichever thread it is, and all after it. */
+struct failing {
+    struct cn_disk io;
+    _Atomic(unsigned) count;
+    unsigned failing;
+    pthread_t owner;
+    _Atomic(bool) has_failed_behind; /* the first that failed was of another thread */
+};
+
+static bool works(void *arg, struct cn_error *err)
+{
+    struct failing *disk = arg;
+    unsigned number = ++disk->count;
+
+    if (number < disk->failing)
+        return true;
+    if (number == disk->failing && !pthread_equal(pthread_self(), disk->owner))
+        disk->has_failed_behind = true;
+    return cn_fail(err, CN_ERR_IO, "the disk fails");
+}
+
+static bool failing_open(void *arg, const char *path, int *fd, struct cn_error *err)
+{
+    return works(arg, err) && cn_disk_files.open(NULL, path, fd, err);
+}
+
+static bool failing_write(void *arg, int fd, uint64_t off, const void *data, size_t len,
+                          struct cn_error *err)
+{
+    /* Half of it is written, as on a disk that is full. */
+    return works(arg, err) ? cn_disk_files.write(NULL, fd, off, data, len, err)
+                           : cn_disk_files.write(NULL, fd, off, data, len / 2,
+                                                 &(struct cn_error){0}) &&
+                                 false;
+}
+
+static bool failing_sync(void *arg, int fd, struct cn_error *err)
+{
+    return works(arg, err) && cn_disk_files.sync(NULL, fd, err);
+}
+
+static bool failing_rename(void *arg, const char *from, const char *to,
+                           struct cn_error *err)
+{
+    return works(arg, err) && cn_disk_files.rename(NULL, from, to, err);
+}
+
+static bool failing_sync_dir(void *arg, const char *path, struct cn_error *err)
+{
+    return works(arg, err) && cn_disk_files.sync_dir(NULL, path, err);
+}
+
+static void failing_init(struct failing *disk, unsigned failing)
+{
+    disk->io = cn_disk_files;
+    disk->io.arg = disk;
+    disk->io.open = failing_open;
+    disk->io.write = failing_write;
+    disk->io.sync = failing_sync;
+    disk->io.rename = failing_rename;
+    disk->io.sync_dir = failing_sync_dir;
+    disk->count = 0;
+    disk->failing = failing;
+    disk->owner = pthread_self();
+    disk->has_failed_behind = false;
+}
+
+/* Traces are added, each third commit by the owner, until a step fails; how many were acknowledged. */
+static uint32_t add_until_failure(struct cn_store_writer *writer, uint32_t count,
+                                  uint32_t *added, struct cn_error *err)
+{
+    struct cn_trace trace = {0};
+    uint32_t acknowledged = 0;
+    bool ok = true;
+
+    for (*added = 0; ok && *added < count; *added += ok) {
+        struct cn_words *words;
+
+        ok = cn_store_writer_begin(writer, &words, err);
+        if (!ok)
+            break;
+        cn_made_trace(&trace, words, *added);
+        ok = cn_store_writer_add(writer, &trace, NULL, err);
+        if (ok && *added % 32 == 31) {
+            ok = cn_store_writer_commit(writer, err);
+            acknowledged = ok ? *added + 1 : acknowledged;
+        }
+    }
+    cn_trace_done(&trace);
+    return acknowledged;
+}
+
+/* False if the disk did not fail. */
+static bool fails_behind(unsigned failing, unsigned *behind_count)
+{
+    enum { COUNT = 96, COMMIT_LEN = 1500 };
+    struct failing disk;
+    struct cn_store_options options = {
+        .io = &disk.io, .commit_len = COMMIT_LEN, .saves_behind = true};
+    struct cn_store_lanes *lanes;
+    struct cn_error err = {0}, reported = {0};
+    uint32_t acknowledged, added = 0;
+
+    cn_scratch_remove("behind");
+    assert_true(cn_store_init("behind", NULL, &err));
+    failing_init(&disk, failing);
+    if (!cn_store_lanes_open(&lanes, "behind", 1, &options, &reported)) {
+        assert_non_null(strstr(reported.text, "the disk fails"));
+        return true;
+    }
+    acknowledged = add_until_failure(cn_store_lane(lanes, 0), COUNT, &added, &reported);
+    bool is_closed = cn_store_lanes_close(lanes, reported.text[0] ? &err : &reported);
+    bool has_failed = disk.count >= failing;
+    *behind_count += disk.has_failed_behind;
+    /* What failed is reported, by the step that saw it first, and those after it fail as well. */
+    if (has_failed && (is_closed || !strstr(reported.text, "the disk fails")))
+        fail_msg("operation %u: closed %d, reported '%s'", failing, is_closed,
+                 reported.text);
+    check_store("behind", is_closed ? COUNT : acknowledged, COUNT);
+    verify_store("behind");
+    /* The sender repeats it all. */
+    options = (struct cn_store_options){0};
+    assert_true(cn_store_lanes_open(&lanes, "behind", 1, &options, &err));
+    add_traces(lanes, 1, 0, COUNT);
+    assert_true(cn_store_lanes_close(lanes, &err));
+    check_store("behind", COUNT, COUNT);
+    return has_failed;
+}
+
+static void a_save_behind_that_fails_is_reported_and_loses_nothing(void **state)
+{
+    unsigned failing = 1, behind_count = 0;
+
+    (void)state;
+    while (fails_behind(failing, &behind_count))
+        failing++;
+    assert_true(failing > 30);
+    assert_true(behind_count > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CN_SCRATCH_TEST(a_save_behind_that_fails_is_reported_and_loses_nothing),
         CN_SCRATCH_TEST(a_power_failure_loses_nothing_acknowledged),
         CN_SCRATCH_TEST(nor_does_it_while_the_segments_of_lanes_rotate),
         CN_SCRATCH_TEST(a_killed_writer_loses_nothing_acknowledged),
