@@ -8,10 +8,31 @@
 #include "base/text.h"
 #include "formats/zorka/packed.h"
 #include "formats/zorka/record.h"
+#include "model/traces/trace.h"
 #include "support/fuzz.h"
 #include "support/made_spans.h"
 
 enum { PLAIN_LEN_BYTES = 4, PLAIN_LEN_MAX = 1 << 18 };
+
+/* The attributes of all spans under some keys, each also as one that others are inside of. */
+static uint64_t sum_attributes(const struct cn_zorka_unpacker *unpacker)
+{
+    struct cn_zorka_values values = {0};
+    struct cn_error err;
+    uint64_t sum = 0;
+
+    for (uint32_t key = 0; key < 4; key++) {
+        uint32_t others[] = {key + 1, 1};
+        struct cn_zorka_names names = {&key, others, 1, 2};
+
+        if (!cn_zorka_unpack_attribute(unpacker, &names, &values, &err))
+            continue;
+        for (size_t i = 0; i < values.count; i++)
+            sum += values.list[i].kind;
+    }
+    free(values.list);
+    return sum;
+}
 
 /* Pack the records that `plain` begins with. */
 static void check_again(struct cn_bytes plain)
@@ -64,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         uint8_t *plain = malloc(plain_len + 1);
 
         if (cn_zorka_unpack_begin(unpacker, packed, plain_len, &err)) {
+            sum += sum_attributes(unpacker);
             for (size_t off = 0; off < plain_len; off += 1 + plain_len / 7)
                 if (cn_zorka_unpack_at(unpacker, off, &record, &begin, &err))
                     assert(begin <= off && off < begin + record.len);

@@ -26,6 +26,7 @@
 
 struct cn_text;
 struct cn_trace;
+struct cn_trace_value;
 struct cn_zorka_columns;
 struct cn_zorka_packer;
 struct cn_zorka_part;
@@ -90,6 +91,24 @@ struct cn_zorka_place {
 /* Find the columns of ids of what was read last. */
 void cn_zorka_unpack_places(const struct cn_zorka_unpacker *unpacker,
                             struct cn_zorka_place places[CN_ZORKA_PLACES]);
+
+/* Words that are the name of an attribute, and those of names that its own begins with, up to a dot: in
+ * maps under these it may be as well. */
+struct cn_zorka_names {
+    const uint32_t *own, *outer;
+    size_t own_count, outer_count;
+};
+
+/* The value of an attribute of each span of the packed records, in their order: of kind CN_VALUE_NULL
+ * without it, CN_VALUE_LIST if it is not one value that is in a column. The caller frees `list`. */
+struct cn_zorka_values {
+    struct cn_trace_value *list;
+    size_t count, capacity;
+};
+CN_CHECK bool cn_zorka_unpack_attribute(const struct cn_zorka_unpacker *unpacker,
+                                        const struct cn_zorka_names *names,
+                                        struct cn_zorka_values *out,
+                                        struct cn_error *err);
 
 /* All records, to `plain`, which has room for them. */
 CN_CHECK bool cn_zorka_unpack_all(struct cn_zorka_unpacker *unpacker, uint8_t *plain,

@@ -320,32 +320,6 @@ static void push(struct cn_zorka_unpacker *unpacker, struct cn_trace_value value
             value);
 }
 
-static struct cn_trace_value value_of(enum cn_trace_value_kind kind, uint64_t number)
-{
-    struct cn_trace_value value = {.kind = kind};
-
-    switch (kind) {
-    case CN_VALUE_BOOL:
-        value.boolean = number != 0;
-        break;
-    case CN_VALUE_INT:
-        value.integer = (int64_t)cn_unzigzag(number);
-        break;
-    case CN_VALUE_FLOAT:
-        memcpy(&value.real, &number, sizeof(value.real));
-        break;
-    case CN_VALUE_WORD:
-        value.word = (uint32_t)number;
-        break;
-    case CN_VALUE_NULL:
-    case CN_VALUE_LIST:
-    case CN_VALUE_MAP:
-    default:
-        break;
-    }
-    return value;
-}
-
 /* A list or map from NESTED; `depth` is limited. */
 static struct cn_trace_value take_nested(struct cn_zorka_unpacker *unpacker,
                                          enum cn_trace_value_kind kind, unsigned depth)
@@ -370,8 +344,8 @@ static struct cn_trace_value take_nested(struct cn_zorka_unpacker *unpacker,
         if (inner > CN_VALUE_MAP)
             unpacker->is_short = true;
         else
-            push(unpacker, value_of((enum cn_trace_value_kind)inner,
-                                    cn_unpack_take(unpacker, NESTED)));
+            push(unpacker, cn_unpack_value((enum cn_trace_value_kind)inner,
+                                           cn_unpack_take(unpacker, NESTED)));
     }
     if (unpacker->is_short)
         return (struct cn_trace_value){.kind = CN_VALUE_NULL};
@@ -400,7 +374,7 @@ static struct cn_trace_list take_attributes(struct cn_zorka_unpacker *unpacker,
         if (kind == CN_VALUE_LIST || kind == CN_VALUE_MAP)
             value = take_nested(unpacker, kind, 1);
         else if (kind != CN_VALUE_NULL)
-            value = value_of(
+            value = cn_unpack_value(
                 kind, cn_unpack_take_from(unpacker, &unpacker->columns[member->column]));
         cn_trace_list_add(&unpacker->trace, &list, member->key, value);
     }

@@ -83,6 +83,9 @@ static inline uint64_t cn_unpack_take(struct cn_zorka_unpacker *unpacker,
     return cn_unpack_take_from(unpacker, &unpacker->fixed[column]);
 }
 
+/* A value of a column of values, which is no list and no map. */
+struct cn_trace_value cn_unpack_value(enum cn_trace_value_kind kind, uint64_t number);
+
 /* Pass over the next record without making it. */
 CN_CHECK bool cn_zorka_unpacker_skip(struct cn_zorka_unpacker *unpacker,
                                      struct cn_error *err);

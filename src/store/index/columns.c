@@ -579,10 +579,19 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
 bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                     struct cn_store_row *out, struct cn_error *err)
 {
+    return cn_columns_part_of_row(columns, row, UINT64_MAX, out, err);
+}
+
+bool cn_columns_part_of_row(const struct cn_columns *columns, uint32_t row,
+                            uint64_t fields, struct cn_store_row *out,
+                            struct cn_error *err)
+{
     uint8_t bytes[cn_store_row_size] = {0};
 
     assert(row < columns->row_count);
     for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
+        if (!(fields >> i & 1))
+            continue;
         if (!check_value(columns, i, row, err))
             return false;
         uint64_t value;

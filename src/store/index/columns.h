@@ -290,6 +290,11 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
+/* The same of some fields, bits by enum cn_store_field; others are 0. */
+CN_CHECK bool cn_columns_part_of_row(const struct cn_columns *columns, uint32_t row,
+                                     uint64_t fields, struct cn_store_row *out,
+                                     struct cn_error *err);
+
 /* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_GROUPS or a later one. Values that
  * the chunks have at `places` are only referred to, in CN_META_FILE_VERSION; NULL: none. */
 CN_CHECK bool cn_columns_write(const struct cn_disk *disk, const char *dir,

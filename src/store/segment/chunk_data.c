@@ -98,6 +98,15 @@ bool cn_chunk_reader_span(struct cn_chunk_reader *reader, uint32_t number,
                                        "span %" PRIu32 " of a chunk of records", number);
 }
 
+bool cn_chunk_reader_attribute(const struct cn_chunk_reader *reader,
+                               const struct cn_zorka_names *names,
+                               struct cn_zorka_values *out, struct cn_error *err)
+{
+    out->count = 0;
+    return !reader->is_packed ||
+           cn_zorka_unpack_attribute(reader->unpacker, names, out, err);
+}
+
 void cn_chunk_reader_places(const struct cn_chunk_reader *reader,
                             const struct cn_chunk *chunk,
                             struct cn_chunk_place places[CN_CHUNK_FIELDS])

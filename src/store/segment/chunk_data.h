@@ -19,7 +19,9 @@ CN_RECORD(cn_chunk_data_head, CN_CHUNK_DATA_HEAD, 5);
 
 enum cn_chunk_data_form { CN_CHUNK_DATA_DEFLATE, CN_CHUNK_DATA_PACKED };
 
+struct cn_zorka_names;
 struct cn_zorka_unpacker;
+struct cn_zorka_values;
 
 /* Caches what was read last. A zeroed reader is ready for use. */
 struct cn_chunk_reader {
@@ -51,6 +53,13 @@ CN_CHECK bool cn_chunk_reader_from(struct cn_chunk_reader *reader, uint32_t off,
 /* The same from span `number` of the open chunk on, which is packed. */
 CN_CHECK bool cn_chunk_reader_span(struct cn_chunk_reader *reader, uint32_t number,
                                    struct cn_bytes *out, struct cn_error *err);
+
+/* The value of an attribute of each span of the open chunk (formats/zorka/packed.h); none if it is not
+ * packed. */
+CN_CHECK bool cn_chunk_reader_attribute(const struct cn_chunk_reader *reader,
+                                        const struct cn_zorka_names *names,
+                                        struct cn_zorka_values *out,
+                                        struct cn_error *err);
 
 /* Where the open chunk has ids; of a field with 0 bits it is unknown. */
 void cn_chunk_reader_places(const struct cn_chunk_reader *reader,

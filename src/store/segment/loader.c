@@ -184,28 +184,57 @@ static void add_word(void *arg, uint32_t word)
     CN_PUSH(list->words, list->count, list->capacity, word);
 }
 
-/* Fetch the words of a trace, and the words that they consist of. */
-static bool need_words(const struct cn_segment *segment, const struct cn_trace *trace,
+/* Fetch the words of a list, which is released, and the words that they consist of. The words of a trace
+ * are read without a check: they must be there. */
+static bool need_words(const struct cn_segment *segment, struct word_list *list,
                        struct cn_error *err)
 {
     const struct cn_words *words = cn_segment_words(segment);
     const struct cn_text_file *file = cn_segment_text(segment);
-    struct word_list list = {0};
-    bool ok = true;
+    bool ok = file || cn_segment_check(segment, err);
 
-    if (!file)
-        return cn_segment_check(segment, err);
-    cn_segment_each_word(trace, add_word, &list);
-    for (size_t i = 0; ok && i < list.count; i++) {
-        uint32_t word = list.words[i];
+    for (size_t i = 0; ok && file && i < list->count; i++) {
+        uint32_t word = list->words[i];
 
         ok = cn_text_file_check(file, word, err);
         for (size_t k = 0; ok && k < cn_word_part_count(words, word); k++)
-            add_word(&list, cn_word_part(words, word, k));
+            add_word(list, cn_word_part(words, word, k));
     }
-    cn_map_done(&list.seen);
-    free(list.words);
-    return ok;
+    cn_map_done(&list->seen);
+    free(list->words);
+    return ok || cn_fail_in(err, "%s", segment->dir);
+}
+
+bool cn_segment_need_word(const struct cn_segment *segment, uint32_t word,
+                          struct cn_error *err)
+{
+    struct word_list list = {0};
+
+    if (!segment->remote)
+        return true;
+    add_word(&list, word);
+    return need_words(segment, &list, err);
+}
+
+static bool need_words_of(const struct cn_segment *segment, const struct cn_trace *trace,
+                          struct cn_error *err)
+{
+    struct word_list list = {0};
+
+    if (!segment->remote)
+        return true;
+    cn_segment_each_word(trace, add_word, &list);
+    return need_words(segment, &list, err);
+}
+
+bool cn_segment_load_attribute(struct cn_segment_loader *loader,
+                               const struct cn_segment *segment, uint64_t data_off,
+                               const struct cn_zorka_names *names,
+                               struct cn_zorka_values *out, struct cn_error *err)
+{
+    return (load_chunk(loader, segment, data_off, err) &&
+            cn_chunk_reader_attribute(&loader->reader, names, out, err)) ||
+           cn_fail_in(err, "%s/" CN_TRACES_NAME, segment->dir);
 }
 
 bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *segment,
@@ -223,9 +252,8 @@ bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *
                    : assemble(loader, segment, &row, &record, err)) ||
         !cn_zorka_record_decode(record, out, &taken, err))
         return cn_fail_in(err, "%s/" CN_TRACES_NAME ": row %u", segment->dir, row_number);
-    /* The words of a trace are read without a check: they must be there. */
-    if (segment->remote && !need_words(segment, out, err))
-        return cn_fail_in(err, "%s", segment->dir);
+    if (!need_words_of(segment, out, err))
+        return false;
     out->words = cn_segment_words(segment);
     out->id_high = row.trace_high;
     out->id_low = row.trace_low;

@@ -28,6 +28,8 @@ struct cn_segment;
 struct cn_store;
 struct cn_text_file;
 struct cn_words;
+struct cn_zorka_names;
+struct cn_zorka_values;
 
 /* `path` is the directory of a store or of one segment, or the address of a store in object
  * storage. */
@@ -132,5 +134,17 @@ void cn_segment_loader_free(struct cn_segment_loader *loader); /* NULL is fine *
 CN_CHECK bool cn_segment_load(struct cn_segment_loader *loader,
                               const struct cn_segment *segment, uint32_t row,
                               struct cn_trace *out, struct cn_error *err);
+
+/* The value of an attribute of each span of the chunk at `data_off`, without loading them; none if the
+ * chunk has no columns. A text is a word of the segment, that may have to be fetched:
+ * cn_segment_need_word(). */
+CN_CHECK bool cn_segment_load_attribute(struct cn_segment_loader *loader,
+                                        const struct cn_segment *segment,
+                                        uint64_t data_off,
+                                        const struct cn_zorka_names *names,
+                                        struct cn_zorka_values *out,
+                                        struct cn_error *err);
+CN_CHECK bool cn_segment_need_word(const struct cn_segment *segment, uint32_t word,
+                                   struct cn_error *err);
 
 #endif

@@ -277,7 +277,10 @@ static bool note_rows(struct cn_tql_candidates *all, struct cn_tql_view *view,
 
         if (rows && !rows->words)
             continue;
-        if (!cn_tql_view_segment(view, s, &segment, rows ? err : &ignored)) {
+        if (!cn_tql_view_segment(view, s,
+                                 CN_TQL_COLUMN(time_ns) | CN_TQL_COLUMN(trace_high) |
+                                     CN_TQL_COLUMN(trace_low),
+                                 &segment, rows ? err : &ignored)) {
             if (rows)
                 return false;
             continue;

@@ -46,6 +46,15 @@ static struct cn_tql_value scalar_of(const struct cn_trace *trace,
     return cn_tql_nil();
 }
 
+struct cn_tql_value cn_tql_data_value(const struct cn_words *words,
+                                      const struct cn_trace_value *value,
+                                      struct cn_arena *arena)
+{
+    struct cn_trace trace = {.words = words};
+
+    return scalar_of(&trace, value, arena);
+}
+
 /* Values that are found one after the other. */
 struct several {
     struct cn_tql_value *list;

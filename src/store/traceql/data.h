@@ -14,6 +14,11 @@ struct cn_tql_value cn_tql_data_field(const struct cn_trace *trace, uint32_t spa
                                       const struct cn_tql_field *field,
                                       struct cn_arena *arena);
 
+/* A value that is no list and no map, whose text is a word. */
+struct cn_tql_value cn_tql_data_value(const struct cn_words *words,
+                                      const struct cn_trace_value *value,
+                                      struct cn_arena *arena);
+
 /* Call `visit` for each attribute of span, resource and scope, with its scope before the name; not for
  * the service, which spans of any store have. */
 typedef void (*cn_tql_data_visit)(void *arg, const char *name,

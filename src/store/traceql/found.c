@@ -35,12 +35,10 @@ static bool keep_span(struct finding *finding, struct cn_tql_view *view,
         cn_arena_alloc(arena, finding->field_count + 1, sizeof(*values));
     struct cn_tql_value value;
 
-    *out = (struct cn_tql_found_span){.id = cn_tql_span_id(view, span),
-                                      .parent_id = cn_tql_parent_id(view, span),
-                                      .time_ns = span->time_ns,
-                                      .duration_ns = span->duration_ns,
-                                      .values = values};
-    if (!cn_tql_view_word(view, span, CN_STORE_FIELD_method, &value, err))
+    *out = (struct cn_tql_found_span){
+        .time_ns = span->time_ns, .duration_ns = span->duration_ns, .values = values};
+    if (!cn_tql_view_ids(view, span, &out->id, &out->parent_id, err) ||
+        !cn_tql_view_word(view, span, CN_STORE_FIELD_method, &value, err))
         return false;
     out->name = keep_text(arena, &value);
     for (size_t i = 0; i < finding->field_count; i++) {
@@ -216,13 +214,13 @@ static void note_row(struct row_finding *finding, struct cn_tql_view *view,
     cn_rows_set(rows_of(finding, view, span->segment), span->row);
 }
 
-static bool take_rows(void *arg, struct cn_tql_view *view, uint32_t segment,
+static bool take_rows(void *arg, const struct cn_tql_rest *rest, uint32_t segment,
                       const struct cn_rows *rows, bool *is_taken, struct cn_error *err)
 {
     (void)err;
-    *is_taken = true;
-    if (!cn_rows_is_empty(rows))
-        cn_rows_or(rows_of(arg, view, segment), rows);
+    *is_taken = rest->count == 0;
+    if (*is_taken && !cn_rows_is_empty(rows))
+        cn_rows_or(rows_of(arg, rest->run->view, segment), rows);
     return true;
 }
 

@@ -11,8 +11,7 @@
 #ifndef CN_STORE_TRACEQL_MEASURE_H
 #define CN_STORE_TRACEQL_MEASURE_H
 
-#include "base/map.h"
-#include "store/index/rows.h"
+#include "store/traceql/labels.h"
 #include "store/traceql/series.h"
 #include "store/traceql/span.h"
 
@@ -24,9 +23,9 @@ struct cn_tql_series_set {
 
 /* What is counted for one series. */
 struct cn_tql_group {
-    struct cn_tql_value by[CN_TQL_BY_MAX + 1]; /* the bucket last, where there is one */
-    double *values;                            /* by interval */
-    double *weights;                           /* of averages */
+    const struct cn_tql_value *by; /* the bucket last, where there is one */
+    double *values;                /* by interval */
+    double *weights;               /* of averages */
     struct cn_tql_exemplar *exemplars;
     size_t exemplar_count;
     uint8_t *exemplar_counts; /* by slice of time */
@@ -36,20 +35,18 @@ struct cn_tql_measure {
     const struct cn_tql_program *program;
     const struct cn_tql_node *node;
     struct cn_tql_metrics *metrics;
-    uint64_t first_ns, last_ns; /* of spans that are measured, both ends included */
     size_t exemplar_max;
     size_t by_count; /* with the bucket */
     struct cn_tql_group *groups;
     size_t group_count, group_capacity;
-    struct cn_map by_hash;
-    uint32_t last; /* the group of the span before */
-    /* Texts of columns stay where they are: groups by the places of texts, for a first look. */
-    bool has_places;
-    struct cn_tql_place {
-        struct cn_tql_value by[2];
-        uint32_t group; /* + 1; 0: none */
-    } places[256];
-    bool is_full; /* there are too many series */
+    struct cn_tql_labels labels; /* by group */
+};
+
+/* A span as it counts. */
+struct cn_tql_measured {
+    size_t interval;       /* SIZE_MAX: it does not */
+    double number, weight; /* the number is NaN if none is measured */
+    struct cn_tql_value by[CN_TQL_BY_MAX + 1];
 };
 
 void cn_tql_measure_init(struct cn_tql_measure *measure,
@@ -63,15 +60,27 @@ CN_CHECK bool cn_tql_measure_add(struct cn_tql_measure *measure, struct cn_tql_v
                                  const struct cn_tql_span *span, bool is_selected,
                                  struct cn_error *err);
 
-/* True if spans are measured by columns alone: cn_tql_measure_rows() does it faster, without spans. */
-bool cn_tql_measure_is_of_columns(const struct cn_tql_measure *measure,
-                                  const struct cn_tql_view *view, uint32_t segment);
+/* The same in two steps, except for compare(): find out how a span counts, which several threads may do, each
+ * with a view; then count it, in the group of its values; CN_NONE if there are too many. */
+CN_CHECK bool cn_tql_measure_span(const struct cn_tql_measure *measure,
+                                  struct cn_tql_view *view,
+                                  const struct cn_tql_span *span,
+                                  struct cn_tql_measured *out, struct cn_error *err);
+uint32_t cn_tql_measure_group(struct cn_tql_measure *measure,
+                              const struct cn_tql_value *by);
+void cn_tql_measure_count(struct cn_tql_measure *measure, struct cn_tql_view *view,
+                          const struct cn_tql_span *span, uint32_t group, size_t interval,
+                          double number, double weight);
 
-/* Measure all these rows of a segment. A row that cannot be read costs itself alone: the search of the
- * view reports it. */
-CN_CHECK bool cn_tql_measure_rows(struct cn_tql_measure *measure,
-                                  struct cn_tql_view *view, uint32_t segment,
-                                  const struct cn_rows *rows, struct cn_error *err);
+/* The interval of a time; SIZE_MAX outside of all. */
+size_t cn_tql_interval_of(const struct cn_tql_metrics *metrics, uint64_t time_ns);
+
+/* What is measured in a value, durations in seconds, and the bucket of the value, where the function has
+ * buckets. False if it has none of them. */
+bool cn_tql_measure_value(const struct cn_tql_measure *measure,
+                          const struct cn_tql_value *value, double *number,
+                          struct cn_tql_value *bucket);
+bool cn_tql_measure_has_bucket(const struct cn_tql_measure *measure);
 
 /* Turn what was measured into series. */
 void cn_tql_measure_take(struct cn_tql_measure *measure, struct cn_tql_series_set *out);

@@ -302,11 +302,32 @@ static bool may_match(const struct cn_tql_run *run, const uint32_t *filters, siz
     return true;
 }
 
+bool cn_tql_rest_match(const struct cn_tql_rest *rest, struct cn_tql_view *view,
+                       const struct cn_tql_span *span, bool *is_match,
+                       struct cn_error *err)
+{
+    struct cn_tql_eval eval = {.view = view,
+                               .filters = rest->run->candidates.filters,
+                               .first_ns = rest->run->first_ns,
+                               .last_ns = rest->run->last_ns};
+
+    *is_match = true;
+    for (size_t i = 0; *is_match && i < rest->count; i++)
+        if (!cn_tql_eval_filter(&eval, rest->filters[i], span, is_match, err))
+            return false;
+    return true;
+}
+
+bool cn_tql_rest_has_patterns(const struct cn_tql_rest *rest)
+{
+    return rest->count > 0 && has_patterns(rest->run->program);
+}
+
 struct span_run {
     struct cn_tql_run *run;
-    struct cn_tql_eval eval;
     uint32_t *filters;
-    size_t filter_count, uncertain_count;
+    size_t filter_count;
+    struct cn_tql_rest rest;
     bool has_table; /* of traces, which knows what is stored twice */
     cn_tql_take_row take;
     cn_tql_take_rows take_rows;
@@ -319,14 +340,11 @@ static bool run_row(struct span_run *rows, uint32_t segment, uint32_t row,
 {
     struct cn_tql_view *view = rows->run->view;
     struct cn_tql_span span;
-    bool is_match = true;
+    bool is_match;
 
-    if (!cn_tql_view_row_alone(view, segment, row, &span, err))
-        return false;
-    for (size_t i = 0; is_match && i < rows->uncertain_count; i++)
-        if (!cn_tql_eval_filter(&rows->eval, rows->filters[i], &span, &is_match, err))
-            return false;
-    return !is_match || rows->take(rows->arg, view, &span, err);
+    return cn_tql_view_row_alone(view, segment, row, &span, err) &&
+           cn_tql_rest_match(&rows->rest, view, &span, &is_match, err) &&
+           (!is_match || rows->take(rows->arg, view, &span, err));
 }
 
 static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error *err)
@@ -339,7 +357,7 @@ static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error
     bool ok = true, is_kept = false, is_taken = false;
 
     /* What cannot be opened was reported when its rows were matched. */
-    if (!cn_tql_view_segment(rows->run->view, segment, &opened, &ignored) ||
+    if (!cn_tql_view_segment(rows->run->view, segment, 0, &opened, &ignored) ||
         !may_match(rows->run, rows->filters, rows->filter_count, segment,
                    opened->index->columns->row_count, &may))
         return true;
@@ -349,8 +367,8 @@ static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error
     else if (rows->run->is_once && rows->run->search->overlaps[segment])
         ok = cn_search_drop_seen(rows->run->search, &rows->seen, segment, opened->index,
                                  &may, &is_kept, err);
-    if (ok && rows->uncertain_count == 0)
-        ok = rows->take_rows(rows->arg, rows->run->view, segment, &may, &is_taken, err);
+    if (ok)
+        ok = rows->take_rows(rows->arg, &rows->rest, segment, &may, &is_taken, err);
     for (uint32_t row = is_taken ? may.count : cn_rows_next(&may, 0);
          ok && row < may.count; row = cn_rows_next(&may, row + 1)) {
         ok = run_row(rows, segment, row, err);
@@ -398,10 +416,6 @@ bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
 {
     struct span_run rows = {
         .run = run,
-        .eval = {.view = run->view,
-                 .filters = run->candidates.filters,
-                 .first_ns = run->first_ns,
-                 .last_ns = run->last_ns},
         .filters = cn_alloc(run->program->filter_count + 1, sizeof(uint32_t)),
         .take = take,
         .take_rows = take_rows,
@@ -409,7 +423,8 @@ bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
     };
     bool ok;
 
-    rows.filter_count = list_filters(run, stages, rows.filters, &rows.uncertain_count);
+    rows.rest = (struct cn_tql_rest){.run = run, .filters = rows.filters};
+    rows.filter_count = list_filters(run, stages, rows.filters, &rows.rest.count);
     ok = prepare_doubles(&rows, err);
     for (uint32_t i = 0; ok && i < run->search->count; i++)
         ok = run_segment(&rows, i, err);

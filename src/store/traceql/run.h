@@ -38,13 +38,28 @@ CN_CHECK bool cn_tql_run_traces(struct cn_tql_run *run, const struct cn_tql_node
 bool cn_tql_is_of_spans(const struct cn_tql_program *program,
                         const struct cn_tql_node *stages);
 
+/* What rows that may match have still to meet; without filters they do match. */
+struct cn_tql_rest {
+    const struct cn_tql_run *run;
+    const uint32_t *filters;
+    size_t count;
+};
+
+/* Whether the span of such a row does. Several threads may ask, each with a view, if no filter has
+ * patterns. */
+CN_CHECK bool cn_tql_rest_match(const struct cn_tql_rest *rest, struct cn_tql_view *view,
+                                const struct cn_tql_span *span, bool *is_match,
+                                struct cn_error *err);
+bool cn_tql_rest_has_patterns(const struct cn_tql_rest *rest);
+
 /* For such stages: visit the rows that match; in the order of segments. */
 typedef bool (*cn_tql_take_row)(void *arg, struct cn_tql_view *view,
                                 const struct cn_tql_span *span, struct cn_error *err);
-/* Takes rows of a segment that all match; `is_taken` receives false if they are to be taken one by one. */
-typedef bool (*cn_tql_take_rows)(void *arg, struct cn_tql_view *view, uint32_t segment,
-                                 const struct cn_rows *rows, bool *is_taken,
-                                 struct cn_error *err);
+/* Takes rows of a segment that may match; `is_taken` receives false if those that do are to be taken one by
+ * one. */
+typedef bool (*cn_tql_take_rows)(void *arg, const struct cn_tql_rest *rest,
+                                 uint32_t segment, const struct cn_rows *rows,
+                                 bool *is_taken, struct cn_error *err);
 CN_CHECK bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
                               cn_tql_take_row take, cn_tql_take_rows take_rows, void *arg,
                               struct cn_error *err);

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "model/contexts/context.h"
-#include "store/traceql/measure.h"
+#include "store/traceql/measure_rows.h"
 #include "store/traceql/run.h"
 #include "store/traceql/series_math.h"
 
@@ -52,22 +52,13 @@ static bool take_sets(void *arg, struct cn_tql_eval *eval,
     return true;
 }
 
-static bool take_row(void *arg, struct cn_tql_view *view, const struct cn_tql_span *span,
-                     struct cn_error *err)
-{
-    struct metrics_run *measuring = arg;
-
-    return cn_tql_measure_add(&measuring->measure, view, span, false, err);
-}
-
-static bool take_rows(void *arg, struct cn_tql_view *view, uint32_t segment,
+static bool take_rows(void *arg, const struct cn_tql_rest *rest, uint32_t segment,
                       const struct cn_rows *rows, bool *is_taken, struct cn_error *err)
 {
     struct metrics_run *measuring = arg;
 
-    *is_taken = cn_tql_measure_is_of_columns(&measuring->measure, view, segment);
-    return !*is_taken ||
-           cn_tql_measure_rows(&measuring->measure, view, segment, rows, err);
+    *is_taken = true;
+    return cn_tql_measure_rows(&measuring->measure, rest, segment, rows, err);
 }
 
 /* True if a function looks at each span alone. */
@@ -90,11 +81,10 @@ static bool measure_spans(struct metrics_run *measuring, const struct cn_tql_nod
 
     cn_tql_measure_init(&measuring->measure, measuring->program, node, measuring->metrics,
                         measuring->exemplar_max);
-    bool ok =
-        is_of_spans(measuring->program, node)
-            ? cn_tql_run_rows(run, node->stages, take_row, take_rows, measuring, err)
-            : cn_tql_run_traces(run, node->stages, err);
-    if (ok && measuring->measure.is_full)
+    bool ok = is_of_spans(measuring->program, node)
+                  ? cn_tql_run_rows(run, node->stages, NULL, take_rows, measuring, err)
+                  : cn_tql_run_traces(run, node->stages, err);
+    if (ok && measuring->measure.labels.is_full)
         ok = cn_fail(err, CN_ERR_LIMIT,
                      "the query has more than %d series: use fewer fields in by()",
                      CN_TQL_SERIES_MAX);

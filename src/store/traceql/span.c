@@ -103,6 +103,8 @@ static bool of_intrinsic(struct cn_tql_view *view, const struct cn_tql_span *spa
                          const struct cn_tql_field *field, struct cn_tql_value *out,
                          struct cn_error *err)
 {
+    uint64_t id, parent_id;
+
     switch ((int)field->intrinsic) {
     case CN_TQL_I_DURATION:
         *out = cn_tql_duration((int64_t)span->duration_ns);
@@ -115,10 +117,10 @@ static bool of_intrinsic(struct cn_tql_view *view, const struct cn_tql_span *spa
         *out = (struct cn_tql_value){.type = CN_TQL_KIND, .integer = kind_of(out)};
         return true;
     case CN_TQL_I_SPAN_ID:
-        *out = id_value(view, cn_tql_span_id(view, span));
-        return true;
     case CN_TQL_I_PARENT_ID:
-        *out = id_value(view, cn_tql_parent_id(view, span));
+        if (!cn_tql_view_ids(view, span, &id, &parent_id, err))
+            return false;
+        *out = id_value(view, field->intrinsic == CN_TQL_I_SPAN_ID ? id : parent_id);
         return true;
     case CN_TQL_I_TRACE_ID:
         return trace_id_value(view, span, out, err);

@@ -22,8 +22,9 @@ struct cn_tql_trace;
 
 struct cn_tql_span {
     uint32_t segment, row;
-    uint64_t id, parent_id; /* if has_ids; otherwise ask cn_tql_span_id() */
+    uint64_t id, parent_id; /* if has_ids; otherwise ask cn_tql_view_ids() */
     bool has_ids;
+    uint32_t part; /* likewise */
     uint64_t time_ns, duration_ns;
     uint32_t flags; /* of its row */
     /* Of a span in a trace; 0 and CN_NONE otherwise. */
@@ -68,9 +69,9 @@ CN_CHECK bool cn_tql_view_row_alone(struct cn_tql_view *view, uint32_t segment,
                                     uint32_t row, struct cn_tql_span *out,
                                     struct cn_error *err);
 
-/* The ids of a span of an open segment. */
-uint64_t cn_tql_span_id(const struct cn_tql_view *view, const struct cn_tql_span *span);
-uint64_t cn_tql_parent_id(const struct cn_tql_view *view, const struct cn_tql_span *span);
+/* The ids of a span. */
+CN_CHECK bool cn_tql_view_ids(struct cn_tql_view *view, const struct cn_tql_span *span,
+                              uint64_t *id, uint64_t *parent_id, struct cn_error *err);
 
 /* What the span stands for, where its trace was sampled. */
 CN_CHECK bool cn_tql_span_weight(struct cn_tql_view *view, const struct cn_tql_span *span,

@@ -26,9 +26,8 @@ static void add_row(void *arg, uint32_t row)
     if (!rows->ok)
         return;
     rows->ok = cn_tql_view_row(rows->view, rows->segment, row, &span, rows->err);
-    const struct cn_tql_segment *segment = &rows->view->segments[rows->segment];
     /* A later part of a trace of an agent is no span of its own. */
-    if (!rows->ok || cn_store_column_at(&segment->columns[CN_STORE_FIELD_part], row) > 0)
+    if (!rows->ok || span.part > 0)
         return;
     CN_PUSH(rows->trace->spans, rows->trace->count, rows->trace->capacity, span);
 }
@@ -57,9 +56,16 @@ static void hash_rows(struct cn_tql_segment *segment)
     segment->is_hashed = true;
 }
 
-static void find_hashed(struct row_adding *rows, struct cn_tql_segment *segment,
-                        uint64_t high, uint64_t low)
+static void find_hashed(struct row_adding *rows, uint32_t number, uint64_t high,
+                        uint64_t low)
 {
+    struct cn_tql_segment *segment;
+    struct cn_error ignored;
+
+    if (!cn_tql_view_segment(rows->view, number,
+                             CN_TQL_COLUMN(trace_high) | CN_TQL_COLUMN(trace_low),
+                             &segment, &ignored))
+        return;
     if (!segment->is_hashed)
         hash_rows(segment);
     for (uint32_t next = cn_map_find(&segment->rows, mix(high, low), 0); next > 0;
@@ -94,12 +100,12 @@ static bool list_rows(struct cn_tql_view *view, struct cn_tql_trace *trace,
         struct cn_error ignored;
 
         /* What cannot be read is reported when the search is checked. */
-        if (!cn_tql_view_segment(view, i, &segment, &ignored))
+        if (!cn_tql_view_segment(view, i, 0, &segment, &ignored))
             continue;
         rows.segment = i;
         if (!cn_columns_find_trace(segment->index->columns, trace->high, trace->low,
                                    add_row, &rows))
-            find_hashed(&rows, segment, trace->high, trace->low);
+            find_hashed(&rows, i, trace->high, trace->low);
     }
     return rows.ok;
 }

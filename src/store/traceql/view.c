@@ -11,12 +11,10 @@
 
 enum { LOADED_MAX = 4096 }; /* data that is kept at a time */
 
-static const enum cn_store_field used[] = {
-    CN_STORE_FIELD_trace_high, CN_STORE_FIELD_trace_low, CN_STORE_FIELD_span_id,
-    CN_STORE_FIELD_parent_id,  CN_STORE_FIELD_time_ns,   CN_STORE_FIELD_duration_ns,
-    CN_STORE_FIELD_flags,      CN_STORE_FIELD_method,    CN_STORE_FIELD_type,
-    CN_STORE_FIELD_service,    CN_STORE_FIELD_part,
-};
+static const uint64_t of_span =
+    CN_TQL_COLUMN(time_ns) | CN_TQL_COLUMN(duration_ns) | CN_TQL_COLUMN(flags);
+static const uint64_t of_ids = CN_TQL_COLUMN(span_id) | CN_TQL_COLUMN(parent_id);
+static const uint64_t of_trace = CN_TQL_COLUMN(trace_high) | CN_TQL_COLUMN(trace_low);
 
 struct cn_tql_view *cn_tql_view_new(struct cn_search *search,
                                     const struct cn_tql_program *program)
@@ -84,20 +82,13 @@ void cn_tql_view_open_all(struct cn_search *search)
     }
 }
 
-bool cn_tql_view_segment(struct cn_tql_view *view, uint32_t number,
-                         struct cn_tql_segment **out, struct cn_error *err)
+static bool open_segment(struct cn_tql_view *view, uint32_t number, struct cn_error *err)
 {
     struct cn_tql_segment *segment = &view->segments[number];
-
-    *out = segment;
-    if (segment->index)
-        return true;
     const struct cn_store_index *index;
+
     if (!cn_search_index(view->search, number, &index, err))
         return false;
-    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-        if (!cn_columns_field(index->columns, used[i], &segment->columns[used[i]], err))
-            return false;
     segment->durations = (struct cn_column_cursor){
         .column = &segment->columns[CN_STORE_FIELD_duration_ns],
         .row_count = index->columns->row_count,
@@ -107,12 +98,32 @@ bool cn_tql_view_segment(struct cn_tql_view *view, uint32_t number,
     return true;
 }
 
+bool cn_tql_view_segment(struct cn_tql_view *view, uint32_t number, uint64_t columns,
+                         struct cn_tql_segment **out, struct cn_error *err)
+{
+    struct cn_tql_segment *segment = &view->segments[number];
+    uint64_t missing = columns & ~segment->open_columns;
+
+    *out = segment;
+    if (!segment->index && !open_segment(view, number, err))
+        return false;
+    for (; missing; missing &= missing - 1) {
+        enum cn_store_field field = (enum cn_store_field)__builtin_ctzll(missing);
+
+        if (!cn_columns_field(segment->index->columns, field, &segment->columns[field],
+                              err))
+            return false;
+        segment->open_columns |= UINT64_C(1) << field;
+    }
+    return true;
+}
+
 bool cn_tql_span_weight(struct cn_tql_view *view, const struct cn_tql_span *span,
                         double *out, struct cn_error *err)
 {
     struct cn_tql_segment *segment;
 
-    if (!cn_tql_view_segment(view, span->segment, &segment, err))
+    if (!cn_tql_view_segment(view, span->segment, 0, &segment, err))
         return false;
     *out = cn_row_weight(&segment->weights, span->row);
     return true;
@@ -124,29 +135,65 @@ static uint64_t number_at(const struct cn_tql_segment *segment, enum cn_store_fi
     return cn_store_column_at(&segment->columns[field], row);
 }
 
+/* The first rows are read without checking the columns whole, which takes longer for few traces. */
+static bool read_row(struct cn_tql_view *view, uint32_t number, uint32_t row,
+                     struct cn_tql_span *out, struct cn_error *err)
+{
+    struct cn_tql_segment *segment;
+    struct cn_store_row stored;
+
+    if (!cn_tql_view_segment(view, number, 0, &segment, err) ||
+        !cn_columns_part_of_row(segment->index->columns, row,
+                                of_span | of_ids | CN_TQL_COLUMN(part), &stored, err))
+        return false;
+    view->row_count++;
+    *out = (struct cn_tql_span){
+        .segment = number,
+        .row = row,
+        .id = stored.span_id,
+        .parent_id = stored.parent_id,
+        .time_ns = stored.time_ns,
+        .duration_ns = cn_joined_number(
+            &segment->index->joined, CN_STORE_FIELD_duration_ns, row, stored.duration_ns),
+        .flags = stored.flags,
+        .part = stored.part,
+        .parent = CN_NONE,
+        .has_ids = true,
+    };
+    return true;
+}
+
 bool cn_tql_view_row(struct cn_tql_view *view, uint32_t number, uint32_t row,
                      struct cn_tql_span *out, struct cn_error *err)
 {
-    if (!cn_tql_view_row_alone(view, number, row, out, err))
+    enum { FEW = 2048 };
+    struct cn_tql_segment *segment;
+
+    if (!view->places && view->row_count < FEW)
+        return read_row(view, number, row, out, err);
+    if (!cn_tql_view_row_alone(view, number, row, out, err) ||
+        !cn_tql_view_ids(view, out, &out->id, &out->parent_id, err) ||
+        !cn_tql_view_segment(view, number, CN_TQL_COLUMN(part), &segment, err))
         return false;
-    out->id = cn_tql_span_id(view, out);
-    out->parent_id = cn_tql_parent_id(view, out);
+    out->part = (uint32_t)number_at(segment, CN_STORE_FIELD_part, row);
     out->has_ids = true;
     return true;
 }
 
-uint64_t cn_tql_span_id(const struct cn_tql_view *view, const struct cn_tql_span *span)
+bool cn_tql_view_ids(struct cn_tql_view *view, const struct cn_tql_span *span,
+                     uint64_t *id, uint64_t *parent_id, struct cn_error *err)
 {
-    return span->has_ids ? span->id
-                         : number_at(&view->segments[span->segment],
-                                     CN_STORE_FIELD_span_id, span->row);
-}
+    struct cn_tql_segment *segment;
 
-uint64_t cn_tql_parent_id(const struct cn_tql_view *view, const struct cn_tql_span *span)
-{
-    return span->has_ids ? span->parent_id
-                         : number_at(&view->segments[span->segment],
-                                     CN_STORE_FIELD_parent_id, span->row);
+    *id = span->id;
+    *parent_id = span->parent_id;
+    if (span->has_ids)
+        return true;
+    if (!cn_tql_view_segment(view, span->segment, of_ids, &segment, err))
+        return false;
+    *id = number_at(segment, CN_STORE_FIELD_span_id, span->row);
+    *parent_id = number_at(segment, CN_STORE_FIELD_parent_id, span->row);
+    return true;
 }
 
 bool cn_tql_view_row_alone(struct cn_tql_view *view, uint32_t number, uint32_t row,
@@ -154,7 +201,7 @@ bool cn_tql_view_row_alone(struct cn_tql_view *view, uint32_t number, uint32_t r
 {
     struct cn_tql_segment *segment;
 
-    if (!cn_tql_view_segment(view, number, &segment, err))
+    if (!cn_tql_view_segment(view, number, of_span, &segment, err))
         return false;
     *out = (struct cn_tql_span){
         .segment = number,
@@ -175,7 +222,7 @@ bool cn_tql_view_trace_id(struct cn_tql_view *view, uint32_t number, uint32_t ro
 {
     struct cn_tql_segment *segment;
 
-    if (!cn_tql_view_segment(view, number, &segment, err))
+    if (!cn_tql_view_segment(view, number, of_trace, &segment, err))
         return false;
     *high = number_at(segment, CN_STORE_FIELD_trace_high, row);
     *low = number_at(segment, CN_STORE_FIELD_trace_low, row);
@@ -205,7 +252,7 @@ bool cn_tql_view_word(struct cn_tql_view *view, const struct cn_tql_span *span,
     struct cn_tql_value value;
     uint32_t word, *known;
 
-    if (!cn_tql_view_segment(view, span->segment, &segment, err))
+    if (!cn_tql_view_segment(view, span->segment, UINT64_C(1) << field, &segment, err))
         return false;
     word = (uint32_t)number_at(segment, field, span->row);
     *out = cn_tql_nil();
@@ -282,16 +329,21 @@ bool cn_tql_view_data(struct cn_tql_view *view, const struct cn_tql_span *span,
     struct cn_tql_segment *segment;
     struct cn_tql_loaded *loaded;
 
-    if (!cn_tql_view_segment(view, span->segment, &segment, err))
+    if (!cn_tql_view_segment(view, span->segment, CN_TQL_COLUMN(flags), &segment, err))
         return false;
     uint32_t row = container_of(segment, span->row);
     loaded = find_loaded(view, span->segment, row);
     if (!loaded && !load(view, span->segment, row, &loaded, err))
         return false;
     *trace = &loaded->trace;
-    *number = row == span->row
-                  ? 0
-                  : cn_map_find(&loaded->spans, cn_tql_span_id(view, span), CN_NONE);
+    *number = 0;
+    if (row != span->row) {
+        uint64_t id, parent_id;
+
+        if (!cn_tql_view_ids(view, span, &id, &parent_id, err))
+            return false;
+        *number = cn_map_find(&loaded->spans, id, CN_NONE);
+    }
     return *number < loaded->trace.span_count ||
            cn_fail(err, CN_ERR_FORMAT, "row %u: its span is not in its data", span->row);
 }

@@ -17,7 +17,8 @@ struct cn_store_index;
 /* A segment whose columns are open. */
 struct cn_tql_segment {
     const struct cn_store_index *index;                   /* NULL: not opened yet */
-    struct cn_store_column columns[CN_STORE_FIELD_COUNT]; /* those that are used */
+    struct cn_store_column columns[CN_STORE_FIELD_COUNT]; /* those that are used: */
+    uint64_t open_columns;                                /* CN_TQL_COLUMN() */
     struct cn_map rows; /* of a segment without a table of ids: by id, the last row + 1 */
     uint32_t *before;   /* of such: the row before of the same id, + 1 */
     bool is_hashed;
@@ -38,6 +39,7 @@ struct cn_tql_view {
     const struct cn_tql_places *places; /* of traces that are asked for; NULL: unknown */
     struct cn_tql_segment *segments;
     size_t segment_count;
+    uint32_t row_count;  /* that were read one at a time, see cn_tql_view_row() */
     struct cn_map words; /* by segment and word: a number in `values` */
     struct cn_tql_value *values;
     size_t value_count, value_capacity;
@@ -51,9 +53,11 @@ struct cn_tql_view {
     size_t loaded_count, loaded_capacity;
 };
 
-/* A segment with its columns. */
+/* A segment with some of its columns: checking all takes longer than most queries. */
+#define CN_TQL_COLUMN(field) (UINT64_C(1) << CN_STORE_FIELD_##field)
 CN_CHECK bool cn_tql_view_segment(struct cn_tql_view *view, uint32_t number,
-                                  struct cn_tql_segment **out, struct cn_error *err);
+                                  uint64_t columns, struct cn_tql_segment **out,
+                                  struct cn_error *err);
 
 /* The text of a column of words: method, service or type; nil if the row has none. */
 CN_CHECK bool cn_tql_view_word(struct cn_tql_view *view, const struct cn_tql_span *span,

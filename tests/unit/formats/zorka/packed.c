@@ -122,6 +122,96 @@ static void makes_the_same_bytes_again(void **state)
     }
 }
 
+/* The value of an attribute of the first span of a trace, as one column has it. */
+static struct cn_trace_value value_in(const struct cn_trace *trace, uint32_t key)
+{
+    struct cn_trace_value value = {.kind = CN_VALUE_NULL};
+    uint32_t count = 0;
+
+    for (uint32_t i = trace->nodes[0].first_attribute; i != CN_NONE;
+         i = trace->attributes[i].next) {
+        const struct cn_trace_attribute *attribute = &trace->attributes[i];
+
+        if (attribute->key != key || attribute->value.kind == CN_VALUE_NULL)
+            continue;
+        value = attribute->value;
+        count += value.kind >= CN_VALUE_LIST ? 2 : 1;
+    }
+    if (count > 1)
+        value = (struct cn_trace_value){.kind = CN_VALUE_LIST};
+    return value;
+}
+
+static void assert_same_value(const struct cn_trace_value *a,
+                              const struct cn_trace_value *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    if (a->kind == CN_VALUE_BOOL)
+        assert_int_equal(a->boolean, b->boolean);
+    else if (a->kind == CN_VALUE_WORD)
+        assert_int_equal(a->word, b->word);
+    else if (a->kind == CN_VALUE_INT || a->kind == CN_VALUE_FLOAT)
+        assert_int_equal(a->integer, b->integer);
+}
+
+/* The values of a key in all spans of the packed records, and how many have one. */
+static size_t check_key(const struct made *made, struct cn_zorka_unpacker *unpacker,
+                        uint32_t key)
+{
+    struct cn_zorka_names names = {.own = &key, .own_count = 1};
+    struct cn_zorka_values values = {0};
+    struct cn_trace trace = {0};
+    struct cn_error err = {0};
+    struct cn_bytes record;
+    size_t taken, found = 0;
+
+    assert_true(cn_zorka_unpack_attribute(unpacker, &names, &values, &err));
+    assert_int_equal(values.count, made->span_count);
+    for (uint32_t i = 0; i < made->span_count; i++) {
+        assert_true(cn_zorka_unpack_span(unpacker, i, &record, &err));
+        assert_true(cn_zorka_record_decode(record, &trace, &taken, &err));
+        struct cn_trace_value expected = value_in(&trace, key);
+        assert_same_value(&values.list[i], &expected);
+        found += expected.kind != CN_VALUE_NULL;
+    }
+    /* Names that it may be inside of: lists and maps under these may have it. */
+    names = (struct cn_zorka_names){.outer = &key, .outer_count = 1};
+    assert_true(cn_zorka_unpack_attribute(unpacker, &names, &values, &err));
+    for (uint32_t i = 0; i < made->span_count; i++)
+        assert_true(values.list[i].kind == CN_VALUE_NULL ||
+                    values.list[i].kind == CN_VALUE_LIST);
+    free(values.list);
+    cn_trace_done(&trace);
+    return found;
+}
+
+static void attributes_of_columns_are_those_of_spans(void **state)
+{
+    enum { KEYS = 40 };
+    size_t found = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct cn_zorka_unpacker *unpacker = cn_zorka_unpacker_new();
+        struct cn_zorka_packer *packer = cn_zorka_packer_new();
+        struct made made = {0};
+        struct cn_text packed = {0};
+        struct cn_error err = {0};
+
+        make_records(&made, seed * 1009, RECORDS);
+        assert_true(cn_zorka_pack(packer, made.columns, made.plain.len, &packed));
+        assert_true(
+            cn_zorka_unpack_begin(unpacker, bytes_of(&packed), made.plain.len, &err));
+        for (uint32_t key = 1; key <= KEYS; key++)
+            found += check_key(&made, unpacker, key);
+        cn_zorka_packer_free(packer);
+        cn_zorka_unpacker_free(unpacker);
+        cn_text_done(&packed);
+        made_done(&made);
+    }
+    assert_true(found > 1000);
+}
+
 /* Columns, packer and unpacker have nothing left of the chunk before. */
 static void can_be_used_again(void **state)
 {
@@ -361,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_the_same_bytes_again),
+        cmocka_unit_test(attributes_of_columns_are_those_of_spans),
         cmocka_unit_test(can_be_used_again),
         cmocka_unit_test(refuses_calls_and_parts),
         cmocka_unit_test(traces_that_unpack_otherwise_are_refused),
