@@ -245,26 +245,3 @@ bool cn_descriptor_peer(struct cn_bytes address, struct cn_text *out)
     cn_text_printf(out, ":%u", ntohs(v6.sin6_port));
     return true;
 }
-
-bool cn_mapped_file_find(struct cn_mapped_file *out, uint32_t pid, uint64_t address)
-{
-    char path[32], line[PATH_MAX + 128], name[PATH_MAX];
-    uint64_t begin = 0, end = 0;
-    bool is_found = false;
-
-    (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-    FILE *file = fopen(path, "re");
-    while (file && !is_found && fgets(line, sizeof(line), file))
-        is_found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %4095[^\n]",
-                          &begin, &end, name) == 3 &&
-                   address >= begin && address < end && name[0] == '/';
-    if (file)
-        (void)fclose(file);
-    if (!is_found)
-        return false;
-    out->begin = begin;
-    out->end = end;
-    cn_text_clear(&out->name);
-    cn_text_str_add(&out->name, name);
-    return true;
-}

@@ -19,13 +19,4 @@ bool cn_descriptor_name(uint32_t pid, int32_t descriptor, struct cn_text *out,
 /* Append the name of a peer by its address, as connect() takes it. False if it is of an unknown kind. */
 bool cn_descriptor_peer(struct cn_bytes address, struct cn_text *out);
 
-/* A file that a process has mapped. */
-struct cn_mapped_file {
-    uint64_t begin, end;
-    struct cn_text name;
-};
-
-/* Find the one at an address. False, and nothing is changed, if there is none. */
-bool cn_mapped_file_find(struct cn_mapped_file *out, uint32_t pid, uint64_t address);
-
 #endif

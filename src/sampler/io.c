@@ -29,8 +29,7 @@ enum {
     DISK_OFF = 8, /* of requests of disks */
     SECTOR_OFF = 16,
     DISK_LEN = 44,
-    FAULT_OFF = 8, /* of page faults */
-    PAGE_KNOWN_NS = 50000000,
+    MINOR_FAULTS_PER_S = 10000, /* of a thread: of more, some are sampled */
 };
 
 /* The condition for the numbers of some of the calls: "id == 0 || id == 1". */
@@ -81,22 +80,19 @@ bool cn_sample_io_add_events(struct cn_sample_io *io, struct cn_sample_events *e
 
 bool cn_sample_io_add_disks(struct cn_sample_events *events)
 {
-    static const char *const names[] = {"block:block_rq_issue", "block:block_rq_complete",
-                                        "exceptions:page_fault_user"};
-    unsigned count = sizeof(names) / sizeof(names[0]);
+    static const char *const names[] = {"block:block_rq_issue",
+                                        "block:block_rq_complete"};
     struct cn_error ignored = {0};
     uint64_t config;
 
     for (unsigned i = 0; i < 2; i++)
         if (!cn_sample_tracepoint(names[i], &config, &ignored))
             return false;
-    /* Not all machines have the last one: then it is not known which file a page is of. */
-    count -= !cn_sample_tracepoint(names[count - 1], &config, &ignored);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         struct cn_sample_event *event;
 
         if (!cn_sample_events_add(events, names[i], &ignored))
-            return i >= 2;
+            return false;
         event = &events->list[events->count - 1];
         event->call = (enum cn_sample_call)(CN_SAMPLE_DISK_BEGINS + i);
         /* Interrupts end them, in whatever thread. */
@@ -106,29 +102,26 @@ bool cn_sample_io_add_disks(struct cn_sample_events *events)
     return true;
 }
 
-static uint64_t *fault_at(struct cn_sample_io *io, uint32_t tid)
+bool cn_sample_io_add_faults(struct cn_sample_io *io, struct cn_sample_events *events,
+                             struct cn_error *err)
 {
-    uint32_t *at = cn_map_at(&io->fault_of, tid, 0);
+    for (unsigned i = CN_SAMPLE_MINOR_FAULTS; i <= CN_SAMPLE_MAJOR_FAULTS; i++) {
+        bool is_minor = i == CN_SAMPLE_MINOR_FAULTS;
+        struct cn_sample_event *event;
 
-    if (*at == 0) {
-        CN_PUSH(io->faults, io->fault_count, io->fault_capacity, 0);
-        *at = (uint32_t)io->fault_count;
+        if (!cn_sample_events_add(events, is_minor ? "minor-faults" : "major-faults",
+                                  err))
+            return false;
+        event = &events->list[events->count - 1];
+        event->call = (enum cn_sample_call)i;
+        event->attr.sample_type = PERF_SAMPLE_ADDR;
+        event->attr.freq = is_minor;
+        event->attr.sample_freq = is_minor ? MINOR_FAULTS_PER_S : 1;
+        if (is_minor)
+            io->fault_event = (uint32_t)events->count - 1;
     }
-    return &io->faults[*at - 1];
-}
-
-void cn_sample_io_fault(struct cn_sample_io *io, uint32_t tid, struct cn_bytes raw)
-{
-    if (raw.len >= sizeof(uint32_t) + FAULT_OFF + sizeof(uint64_t))
-        *fault_at(io, tid) = cn_u64_get(raw.ptr + sizeof(uint32_t) + FAULT_OFF);
-}
-
-void cn_sample_io_enter(struct cn_sample_io *io, uint32_t tid)
-{
-    uint32_t at = cn_map_find(&io->fault_of, tid, 0);
-
-    if (at > 0)
-        io->faults[at - 1] = 0;
+    io->has_faults = true;
+    return true;
 }
 
 bool cn_sample_io_wants_disk(struct cn_sample_io *io, enum cn_sample_call which,
@@ -238,9 +231,6 @@ void cn_sample_io_close(struct cn_sample_io *io)
     for (size_t i = 0; i <= CN_SAMPLE_CALL_ENDS; i++)
         free(io->filters[i]);
     free(io->fds);
-    free(io->faults);
-    cn_text_done(&io->page.name);
-    cn_map_done(&io->fault_of);
     cn_kernel_paths_free(io->paths);
     cn_map_done(&io->known);
     cn_map_done(&io->image_of);
@@ -268,37 +258,6 @@ static bool write_name(struct cn_sample_io *io, struct cn_perf_writer *writer,
     (void)cn_perf_file_name_encode(body, at + cn_perf_head_size);
     memcpy(at + cn_perf_head_size + cn_perf_file_name_size, io->text.chars, text_len);
     return cn_perf_writer_add(writer, (struct cn_bytes){at, len}, err);
-}
-
-/* The file of a page. That of the last one is the same if it was looked up a moment ago, or if the process has
- * ended. */
-static bool find_page(struct cn_sample_io *io, uint32_t pid, uint64_t address)
-{
-    bool is_last =
-        io->page_pid == pid && address >= io->page.begin && address < io->page.end;
-
-    if (is_last && cn_clock_ns() - io->page_ns < PAGE_KNOWN_NS)
-        return true;
-    if (!cn_mapped_file_find(&io->page, pid, address))
-        return is_last;
-    io->page_pid = pid;
-    io->page_ns = cn_clock_ns();
-    return true;
-}
-
-bool cn_sample_io_request(struct cn_sample_io *io, struct cn_perf_writer *writer,
-                          uint32_t pid, uint32_t tid, uint64_t time_ns,
-                          struct cn_error *err)
-{
-    uint32_t at = cn_map_find(&io->fault_of, tid, 0);
-    struct cn_perf_file_name body = {
-        .time_ns = time_ns - 1, .pid = pid, .tid = tid, .kind = CN_PERF_IS_PAGE};
-
-    if (at == 0 || io->faults[at - 1] == 0 || !find_page(io, pid, io->faults[at - 1]))
-        return true;
-    cn_text_clear(&io->text);
-    cn_text_add(&io->text, io->page.name.chars, io->page.name.len);
-    return write_name(io, writer, &body, err);
 }
 
 static uint32_t *known_at(struct cn_sample_io *io, uint32_t pid, uint32_t descriptor)
@@ -491,7 +450,6 @@ bool cn_sample_io_take_path(struct cn_sample_io *io, struct cn_perf_writer *writ
 void cn_sample_io_exec(struct cn_sample_io *io, uint32_t pid)
 {
     *cn_map_at(&io->image_of, pid, 0) = ++io->image_count;
-    io->page_pid = io->page_pid == pid ? 0 : io->page_pid;
 }
 
 void cn_sample_io_forget(struct cn_sample_io *io)

@@ -28,7 +28,9 @@ struct cn_kernel_paths;
 
 struct cn_sample_io {
     struct cn_system_numbers numbers;
-    uint32_t event; /* of the beginnings of calls, in the list of events */
+    uint32_t event;       /* of the beginnings of calls, in the list of events */
+    uint32_t fault_event; /* of minor page faults */
+    bool has_faults;
     uint8_t fields[72];
     char *filters[CN_SAMPLE_CALL_ENDS + 1]; /* of the events */
     struct cn_kernel_paths *paths;          /* NULL: paths are not read in the kernel */
@@ -37,12 +39,6 @@ struct cn_sample_io {
     struct cn_map known;    /* by image and descriptor: 1 if it was looked up */
     struct cn_map image_of; /* by pid: the number of what it runs, from 1 */
     uint32_t image_count;
-    struct cn_map fault_of; /* by tid: 1 + the last page fault, of `faults` */
-    uint64_t *faults;       /* addresses; 0: a system call has begun since */
-    size_t fault_count, fault_capacity;
-    struct cn_mapped_file page; /* the last one that a disk was asked for */
-    uint32_t page_pid;
-    uint64_t page_ns;        /* when it was looked up */
     struct cn_map requested; /* by disk and sector: 1 if a request is not complete */
     struct cn_text record, text;
     bool is_unwound;     /* stacks are unwound in the kernel */
@@ -57,17 +53,14 @@ CN_CHECK bool cn_sample_io_add_events(struct cn_sample_io *io,
 /* Add those of requests of disks. False, and none is added, where the kernel has none. */
 bool cn_sample_io_add_disks(struct cn_sample_events *events);
 
+/* Add those of page faults. */
+CN_CHECK bool cn_sample_io_add_faults(struct cn_sample_io *io,
+                                      struct cn_sample_events *events,
+                                      struct cn_error *err);
+
 /* True if a sample of these is wanted: the end of a request of another program is not. `raw` has the fields with their length. */
 bool cn_sample_io_wants_disk(struct cn_sample_io *io, enum cn_sample_call which,
                              struct cn_bytes raw);
-
-/* A thread accesses a page that is not there; begins a system call; asks a disk: the file of the page, if it is
- * for that, is written. */
-void cn_sample_io_fault(struct cn_sample_io *io, uint32_t tid, struct cn_bytes raw);
-void cn_sample_io_enter(struct cn_sample_io *io, uint32_t tid);
-CN_CHECK bool cn_sample_io_request(struct cn_sample_io *io, struct cn_perf_writer *writer,
-                                   uint32_t pid, uint32_t tid, uint64_t time_ns,
-                                   struct cn_error *err);
 
 /* Read paths in the kernel, where that is allowed; else `refusal` says why not. Before the events are
  * opened: a path comes before the sample of the end of its call. */

@@ -53,7 +53,7 @@ static bool open_event(struct cn_rings *rings, struct cn_ring *ring,
 
     /* One event reports tasks and mappings. */
     if (event > 0)
-        attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task =
+        attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec = attr.task =
             attr.context_switch = attr.build_id = 0;
     int fd = (int)syscall(SYS_perf_event_open, &attr, tid, ring->cpu, -1,
                           PERF_FLAG_FD_CLOEXEC);
@@ -202,7 +202,7 @@ static struct cn_bytes record_at(const struct cn_rings *rings, const struct cn_r
 static bool find_copy(const struct cn_rings *rings, struct cn_bytes record, size_t *off,
                       uint64_t *room)
 {
-    uint64_t chain_len, at = CN_RING_SAMPLE_CHAIN_OFF + 8;
+    uint64_t chain_len, at = CN_RING_SAMPLE_CHAIN_OFF;
     struct cn_bytes word;
     uint32_t event;
 
@@ -211,13 +211,15 @@ static bool find_copy(const struct cn_rings *rings, struct cn_bytes record, size
         return false;
     event = cn_map_find(&rings->event_of, cn_u64_get(word.ptr), 0);
     if (event >= rings->events->count ||
-        !(rings->events->list[event].attr.sample_type & PERF_SAMPLE_STACK_USER) ||
-        !cn_bytes_slice(record, CN_RING_SAMPLE_CHAIN_OFF, 8, &word))
+        !(rings->events->list[event].attr.sample_type & PERF_SAMPLE_STACK_USER))
+        return false;
+    at += rings->events->list[event].attr.sample_type & PERF_SAMPLE_ADDR ? 8 : 0;
+    if (!cn_bytes_slice(record, at, 8, &word))
         return false;
     chain_len = cn_u64_get(word.ptr);
     if (chain_len > record.len / 8)
         return false;
-    at += 8 * chain_len;
+    at += 8 + 8 * chain_len;
     if (!cn_bytes_slice(record, at, 8, &word))
         return false;
     if (rings->events->list[event].attr.sample_type & PERF_SAMPLE_RAW) {

@@ -28,7 +28,7 @@
 #define CN_SAMPLE_WAKING "sched:sched_waking"
 
 /* Beginnings of those that are shown, with stacks; of those that change descriptors; ends of both. Requests of
- * disks, with stacks, and their ends. */
+ * disks, with stacks, and their ends. Page faults, with stacks and addresses. */
 enum cn_sample_call {
     CN_SAMPLE_NO_CALL,
     CN_SAMPLE_CALL_BEGINS,
@@ -36,7 +36,8 @@ enum cn_sample_call {
     CN_SAMPLE_CALL_ENDS,
     CN_SAMPLE_DISK_BEGINS,
     CN_SAMPLE_DISK_ENDS,
-    CN_SAMPLE_FAULTS, /* of pages: never written, but the file of one that a disk is asked for is */
+    CN_SAMPLE_MINOR_FAULTS,
+    CN_SAMPLE_MAJOR_FAULTS,
 };
 
 struct cn_sample_event {
@@ -69,8 +70,9 @@ void cn_sample_events_done(struct cn_sample_events *events);
 enum {
     CN_RING_SAMPLE_ID_OFF = 8, /* of a sample with its head */
     CN_RING_SAMPLE_TIME_OFF = 32,
-    CN_RING_SAMPLE_CHAIN_OFF = 56, /* registers and stack follow it */
-    CN_RING_TIME_FROM_END = 24,    /* of any other record */
+    CN_RING_SAMPLE_CHAIN_OFF =
+        56, /* registers and stack follow it; 8 more with PERF_SAMPLE_ADDR */
+    CN_RING_TIME_FROM_END = 24, /* of any other record */
     CN_RING_ID_FROM_END = 8,
 };
 

@@ -63,7 +63,7 @@ static void complete(struct cn_sample_setup *setup,
     bool without_user = (event->is_waking && event->is_of_machine) ||
                         event->call == CN_SAMPLE_CALL_CHANGES ||
                         event->call == CN_SAMPLE_CALL_ENDS ||
-                        event->call >= CN_SAMPLE_DISK_ENDS;
+                        event->call == CN_SAMPLE_DISK_ENDS;
 
     attr->size = sizeof(*attr);
     attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -86,6 +86,7 @@ static void complete(struct cn_sample_setup *setup,
     attr->exclude_idle = event->is_clock; /* its timer also runs on idle processors */
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
     attr->build_id = 1;
+    attr->mmap_data = setup->io.has_faults;
     attr->sample_id_all = 1;
     attr->use_clockid = 1;
     attr->clockid = CLOCK_MONOTONIC;
@@ -172,6 +173,9 @@ bool cn_sample_setup_events(struct cn_sample_setup *setup,
         !cn_sample_io_add_disks(&setup->events))
         say(options, "--io: requests of disks are not recorded: this kernel has no "
                      "tracepoints of them");
+    if (options->has_io && options->stacks != CN_SAMPLE_NONE &&
+        !cn_sample_io_add_faults(&setup->io, &setup->events, err))
+        return false;
     if (options->has_switches)
         add_waking(setup, options);
     for (size_t i = 0; i < setup->events.count; i++) {
@@ -459,11 +463,6 @@ struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setu
         has_argument ? UINT64_C(1) << cn_unwind_perf_argument(cn_unwind_machine_here())
                      : 0;
     attr.sample_stack_user = 0;
-    /* Of page faults no sample is written: to readers they are no metric. */
-    if (setup->events.list[i].call == CN_SAMPLE_FAULTS) {
-        attr.type = PERF_TYPE_SOFTWARE;
-        attr.config = PERF_COUNT_SW_DUMMY;
-    }
     return attr;
 }
 

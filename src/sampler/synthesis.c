@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
@@ -112,6 +113,7 @@ static bool put_build_id(struct cn_text *body, const char *path)
 
 struct mapping {
     uint64_t begin, end, file_off;
+    bool is_code;
     const char *path;
 };
 
@@ -121,14 +123,15 @@ static bool deliver_mapping(const struct cn_synthesis *to, pid_t pid,
     struct cn_text body = {0};
     uint16_t misc = PERF_RECORD_MISC_USER;
 
+    misc |= mapping->is_code ? 0 : PERF_RECORD_MISC_MMAP_DATA;
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u64(&body, mapping->begin);
     cn_wire_u64(&body, mapping->end - mapping->begin);
     cn_wire_u64(&body, mapping->file_off);
-    if (put_build_id(&body, mapping->path))
+    if (put_build_id(&body, mapping->is_code ? mapping->path : ""))
         misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-    cn_wire_u32(&body, 5); /* PROT_READ | PROT_EXEC */
+    cn_wire_u32(&body, mapping->is_code ? PROT_READ | PROT_EXEC : PROT_READ);
     cn_wire_u32(&body, 2); /* MAP_PRIVATE */
     put_str(&body, mapping->path);
     bool ok =
@@ -141,7 +144,9 @@ bool cn_synthesize_mapping(const struct cn_synthesis *to, pid_t pid, uint64_t be
                            uint64_t len, const char *path, struct cn_error *err)
 {
     return deliver_mapping(
-        to, pid, &(struct mapping){.begin = begin, .end = begin + len, .path = path},
+        to, pid,
+        &(struct mapping){
+            .begin = begin, .end = begin + len, .is_code = true, .path = path},
         err);
 }
 
@@ -157,7 +162,8 @@ static bool parse_mapping(char *line, struct mapping *out)
         return false;
     line[strcspn(line, "\n")] = '\0';
     out->path = line[path_at] ? line + path_at : "//anon";
-    return protection[2] == 'x' && strlen(out->path) < PATH_LEN_MAX;
+    out->is_code = protection[2] == 'x';
+    return strlen(out->path) < PATH_LEN_MAX;
 }
 
 size_t cn_threads_of(pid_t pid, pid_t *out, size_t most)
@@ -192,7 +198,7 @@ bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid, struct cn_e
     while (ok && maps && getline(&line, &capacity, maps) > 0) {
         struct mapping mapping;
 
-        if (parse_mapping(line, &mapping))
+        if (parse_mapping(line, &mapping) && (mapping.is_code || to->has_memory))
             ok = deliver_mapping(to, pid, &mapping, err);
     }
     if (maps)
@@ -210,7 +216,7 @@ bool cn_synthesize_exec(const struct cn_synthesis *to, pid_t pid, char *maps,
     while (ok && (line = strsep(&rest, "\n"))) {
         struct mapping mapping;
 
-        if (!parse_mapping(line, &mapping))
+        if (!parse_mapping(line, &mapping) || !mapping.is_code)
             continue;
         /* The first mapping with code is that of the program. */
         if (!has_name) {

@@ -5,6 +5,7 @@
 #ifndef CN_SAMPLER_SYNTHESIS_H
 #define CN_SAMPLER_SYNTHESIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,9 +18,10 @@ struct cn_synthesis {
                  struct cn_error *err);
     void *arg;
     uint64_t time_ns; /* of all records */
+    bool has_memory;  /* mappings without code as well */
 };
 
-/* The names of a process and its threads, and its mappings that contain code. None if it has
+/* The names of a process and its threads, and its mappings that contain code, or all. None if it has
  * ended. */
 CN_CHECK bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid,
                                     struct cn_error *err);

@@ -6,38 +6,31 @@
 
 #include "base/bytes/bytes.h"
 #include "base/bytes/record.h"
+#include "base/bytes/wire.h"
 #include "base/text.h"
 #include "formats/exchange/perf/format.h"
 #include "support/gpu_inputs.h"
 
-static void put_u64(struct cn_text *text, uint64_t value)
-{
-    uint8_t bytes[8];
-
-    cn_u64_put(bytes, value);
-    cn_text_add(text, (const char *)bytes, sizeof(bytes));
-}
-
 static void put_pair(struct cn_text *text, uint32_t low, uint32_t high)
 {
-    put_u64(text, (uint64_t)high << 32 | low);
+    cn_wire_u64(text, (uint64_t)high << 32 | low);
 }
 
 static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, uint16_t size)
 {
-    put_u64(text, (uint64_t)size << 48 | (uint64_t)misc << 32 | type);
+    cn_wire_u64(text, (uint64_t)size << 48 | (uint64_t)misc << 32 | type);
 }
 
 static void put_attr(struct cn_text *text, uint64_t config, uint64_t flags)
 {
     put_pair(text, 1, cn_perf_attr_size);
-    put_u64(text, config);
-    put_u64(text, 1000);
-    put_u64(text, CN_PERF_HAS_IP | CN_PERF_HAS_TID | CN_PERF_HAS_TIME |
-                      CN_PERF_HAS_CALLCHAIN | CN_PERF_HAS_PERIOD |
-                      CN_PERF_HAS_IDENTIFIER);
-    put_u64(text, 0);
-    put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL | flags);
+    cn_wire_u64(text, config);
+    cn_wire_u64(text, 1000);
+    cn_wire_u64(text, CN_PERF_HAS_IP | CN_PERF_HAS_TID | CN_PERF_HAS_TIME |
+                          CN_PERF_HAS_CALLCHAIN | CN_PERF_HAS_PERIOD |
+                          CN_PERF_HAS_IDENTIFIER);
+    cn_wire_u64(text, 0);
+    cn_wire_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL | flags);
     cn_text_fill(text, '\0', cn_perf_attr_size - 0x30);
 }
 
@@ -45,8 +38,8 @@ static void put_attr(struct cn_text *text, uint64_t config, uint64_t flags)
 static void put_trailer(struct cn_text *text, uint64_t time_ns)
 {
     put_pair(text, 7, 7);
-    put_u64(text, time_ns);
-    put_u64(text, 100);
+    cn_wire_u64(text, time_ns);
+    cn_wire_u64(text, 100);
 }
 
 static void put_mapping(struct cn_text *text, uint32_t pid, uint64_t begin,
@@ -54,9 +47,9 @@ static void put_mapping(struct cn_text *text, uint32_t pid, uint64_t begin,
 {
     put_head(text, CN_PERF_MMAP, 2, 8 + 32 + 16 + 24);
     put_pair(text, pid, pid);
-    put_u64(text, begin);
-    put_u64(text, 0x1000);
-    put_u64(text, 0);
+    cn_wire_u64(text, begin);
+    cn_wire_u64(text, 0x1000);
+    cn_wire_u64(text, 0);
     cn_text_add(text, path, 16);
     put_trailer(text, time_ns);
 }
@@ -64,16 +57,16 @@ static void put_mapping(struct cn_text *text, uint32_t pid, uint64_t begin,
 static void put_sample(struct cn_text *text, uint64_t id, uint32_t pid, uint64_t time_ns)
 {
     put_head(text, CN_PERF_SAMPLE, 2, 8 + 6 * 8 + 4 * 8);
-    put_u64(text, id);
-    put_u64(text, 0x1010);
+    cn_wire_u64(text, id);
+    cn_wire_u64(text, 0x1010);
     put_pair(text, pid, pid + 1);
-    put_u64(text, time_ns);
-    put_u64(text, 250);
-    put_u64(text, 4);
-    put_u64(text, CN_PERF_CONTEXT_USER);
-    put_u64(text, 0x1010);
-    put_u64(text, 0x1020);
-    put_u64(text, 0x9999);
+    cn_wire_u64(text, time_ns);
+    cn_wire_u64(text, 250);
+    cn_wire_u64(text, 4);
+    cn_wire_u64(text, CN_PERF_CONTEXT_USER);
+    cn_wire_u64(text, 0x1010);
+    cn_wire_u64(text, 0x1020);
+    cn_wire_u64(text, 0x9999);
 }
 
 static void put_data(struct cn_text *text)
@@ -83,7 +76,7 @@ static void put_data(struct cn_text *text)
     put_head(text, CN_PERF_FORK, 0, 8 + 24 + 24);
     put_pair(text, 8, 7);
     put_pair(text, 8, 7);
-    put_u64(text, 10);
+    cn_wire_u64(text, 10);
     put_trailer(text, 10);
     put_sample(text, 100, 7, 20);
     put_head(text, CN_PERF_COMM, CN_PERF_MISC_COMM_EXEC, 8 + 8 + 16 + 24);
@@ -112,7 +105,7 @@ static void pack_data(struct cn_text *data, uint32_t type)
 
         put_head(data, type, 0, (uint16_t)(8 + room));
         if (type == CN_PERF_COMPRESSED2)
-            put_u64(data, len);
+            cn_wire_u64(data, len);
         cn_text_add(data, packed + at, len);
         if (type == CN_PERF_COMPRESSED2)
             cn_text_fill(data, '\0', PIECE_LEN - len);
@@ -131,27 +124,27 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len)
                   form == CN_TEST_PERF_PACKED ? CN_PERF_COMPRESSED : CN_PERF_COMPRESSED2);
     cn_text_str_add(&text, CN_PERF_MAGIC);
     if (form == CN_TEST_PERF_PIPE) {
-        put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+        cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
         for (uint64_t i = 0; i < 2; i++) {
             put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
             put_attr(&text, i ? 2 : 0, 0);
-            put_u64(&text, 100 + i);
+            cn_wire_u64(&text, 100 + i);
         }
     } else {
-        put_u64(&text, cn_perf_header_size);
-        put_u64(&text, cn_perf_attr_size + cn_perf_section_size);
-        put_u64(&text, attrs_off);
-        put_u64(&text, 2 * (cn_perf_attr_size + cn_perf_section_size));
-        put_u64(&text, attrs_off + 2 * (cn_perf_attr_size + cn_perf_section_size));
-        put_u64(&text, data.len);
+        cn_wire_u64(&text, cn_perf_header_size);
+        cn_wire_u64(&text, cn_perf_attr_size + cn_perf_section_size);
+        cn_wire_u64(&text, attrs_off);
+        cn_wire_u64(&text, 2 * (cn_perf_attr_size + cn_perf_section_size));
+        cn_wire_u64(&text, attrs_off + 2 * (cn_perf_attr_size + cn_perf_section_size));
+        cn_wire_u64(&text, data.len);
         for (size_t i = 0; i < 6; i++)
-            put_u64(&text, 0);
-        put_u64(&text, 100);
-        put_u64(&text, 101);
+            cn_wire_u64(&text, 0);
+        cn_wire_u64(&text, 100);
+        cn_wire_u64(&text, 101);
         for (uint64_t i = 0; i < 2; i++) {
             put_attr(&text, i ? 2 : 0, 0);
-            put_u64(&text, cn_perf_header_size + 8 * i);
-            put_u64(&text, 8);
+            cn_wire_u64(&text, cn_perf_header_size + 8 * i);
+            cn_wire_u64(&text, 8);
         }
     }
     cn_text_add(&text, data.chars, data.len);
@@ -164,14 +157,14 @@ static void put_stack(struct cn_text *text, uint64_t id, uint64_t address,
                       uint64_t time_ns)
 {
     put_head(text, CN_PERF_SAMPLE, 2, 8 + 6 * 8 + 2 * 8);
-    put_u64(text, id);
-    put_u64(text, address);
+    cn_wire_u64(text, id);
+    cn_wire_u64(text, address);
     put_pair(text, 7, 7);
-    put_u64(text, time_ns);
-    put_u64(text, 250);
-    put_u64(text, 2);
-    put_u64(text, CN_PERF_CONTEXT_USER);
-    put_u64(text, address);
+    cn_wire_u64(text, time_ns);
+    cn_wire_u64(text, 250);
+    cn_wire_u64(text, 2);
+    cn_wire_u64(text, CN_PERF_CONTEXT_USER);
+    cn_wire_u64(text, address);
 }
 
 static void put_switch(struct cn_text *text, uint16_t misc, uint64_t time_ns)
@@ -185,11 +178,11 @@ uint8_t *cn_test_perf_switches(size_t *len)
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     for (uint64_t i = 0; i < 2; i++) {
         put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
         put_attr(&text, i ? CN_PERF_SOFTWARE_SWITCHES : 0, i ? 0 : CN_PERF_FLAG_SWITCH);
-        put_u64(&text, 100 + i);
+        cn_wire_u64(&text, 100 + i);
     }
     put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
     put_mapping(&text, 7, 0x2000, 1, "/none/wait\0\0\0\0\0");
@@ -207,7 +200,7 @@ uint8_t *cn_test_perf_switches(size_t *len)
     put_head(&text, CN_PERF_EXIT, 0, 8 + 24 + 24);
     put_pair(&text, 7, 7);
     put_pair(&text, 7, 7);
-    put_u64(&text, 120);
+    cn_wire_u64(&text, 120);
     put_trailer(&text, 120);
     *len = text.len;
     return (uint8_t *)text.chars;
@@ -224,10 +217,10 @@ uint8_t *cn_test_perf_gpu(size_t *len)
                                .tid = CN_TEST_GPU_TID};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
     put_attr(&text, 0, 0);
-    put_u64(&text, 100);
+    cn_wire_u64(&text, 100);
     put_mapping(&text, CN_TEST_GPU_PID, 0x400000, 1, "/none/work\0\0\0\0\0");
     put_stack(&text, 100, 0x1010, 20);
     put_head(&text, CN_PERF_HEADER_EVENT_TYPE, 0,
@@ -251,7 +244,7 @@ static void put_memory(struct cn_text *text, struct cn_perf_memory body, uint64_
                                 (uint8_t *)cn_text_room(text, cn_perf_memory_size));
     cn_text_advance(text, cn_perf_memory_size);
     if (address > 0)
-        put_u64(text, address);
+        cn_wire_u64(text, address);
 }
 
 uint8_t *cn_test_perf_memory(size_t *len)
@@ -259,10 +252,10 @@ uint8_t *cn_test_perf_memory(size_t *len)
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
     put_attr(&text, 0, 0);
-    put_u64(&text, 100);
+    cn_wire_u64(&text, 100);
     put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
     put_stack(&text, 100, 0x1010, 20);
     /* The file is in no order of time. */
@@ -309,17 +302,18 @@ static void put_event(struct cn_text *text, uint64_t id, uint32_t type, uint64_t
 
     put_head(text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
     put_pair(text, type, cn_perf_attr_size);
-    put_u64(text, type == CN_PERF_TYPE_TRACEPOINT ? id : 0);
-    put_u64(text, 1000);
-    put_u64(text, CN_PERF_HAS_IP | CN_PERF_HAS_TID | CN_PERF_HAS_TIME | CN_PERF_HAS_CPU |
-                      CN_PERF_HAS_PERIOD | CN_PERF_HAS_IDENTIFIER | fields);
-    put_u64(text, 0);
-    put_u64(text, 0); /* records without the fields of samples */
+    cn_wire_u64(text, type == CN_PERF_TYPE_TRACEPOINT ? id : id - 100);
+    cn_wire_u64(text, 1000);
+    cn_wire_u64(text, CN_PERF_HAS_IP | CN_PERF_HAS_TID | CN_PERF_HAS_TIME |
+                          CN_PERF_HAS_CPU | CN_PERF_HAS_PERIOD | CN_PERF_HAS_IDENTIFIER |
+                          fields);
+    cn_wire_u64(text, 0);
+    cn_wire_u64(text, 0); /* records without the fields of samples */
     cn_text_fill(text, '\0', cn_perf_attr_size - 0x30);
-    put_u64(text, id);
+    cn_wire_u64(text, id);
     put_head(text, CN_PERF_EVENT_UPDATE, 0, (uint16_t)(8 + 16 + len));
-    put_u64(text, CN_PERF_UPDATE_NAME);
-    put_u64(text, id);
+    cn_wire_u64(text, CN_PERF_UPDATE_NAME);
+    cn_wire_u64(text, id);
     cn_text_str_add(text, name);
     cn_text_fill(text, '\0', len - strlen(name));
 }
@@ -329,12 +323,12 @@ static void put_run(struct cn_text *text, uint64_t id, uint32_t tid, uint64_t ti
 {
     put_head(text, CN_PERF_SAMPLE, 2,
              (uint16_t)(8 + 6 * 8 + (raw_len > 0 ? 4 + raw_len : 0)));
-    put_u64(text, id);
-    put_u64(text, 0x1010);
+    cn_wire_u64(text, id);
+    cn_wire_u64(text, 0x1010);
     put_pair(text, 7, tid);
-    put_u64(text, time_ns);
+    cn_wire_u64(text, time_ns);
     put_pair(text, processor, 0);
-    put_u64(text, 1000);
+    cn_wire_u64(text, 1000);
 }
 
 static void put_u32(struct cn_text *text, uint32_t value)
@@ -361,7 +355,7 @@ static void put_sched_switch(struct cn_text *text, uint64_t time_ns, uint32_t pr
 {
     put_run(text, 101, from, time_ns, processor, 68);
     put_fields(text, 68, from, from);
-    put_u64(text, state);
+    cn_wire_u64(text, state);
     cn_text_add(text, "worker\0\0\0\0\0\0\0\0\0", 16);
     put_u32(text, to);
     put_u32(text, 120);
@@ -381,7 +375,7 @@ uint8_t *cn_test_perf_processors(bool has_switches, size_t *len)
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_event(&text, 100, CN_PERF_TYPE_SOFTWARE, 0, "cpu-clock");
     put_event(&text, 101, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW, "sched:sched_switch");
     put_event(&text, 102, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW, "sched:sched_waking");
@@ -408,7 +402,7 @@ static void put_feature(struct cn_text *text, uint64_t feature, const char *valu
     size_t len = (strlen(value) + 8) & ~(size_t)7;
 
     put_head(text, CN_PERF_HEADER_FEATURE, 0, (uint16_t)(8 + 8 + 4 + len + 4));
-    put_u64(text, feature);
+    cn_wire_u64(text, feature);
     put_u32(text, (uint32_t)len);
     cn_text_str_add(text, value);
     cn_text_fill(text, '\0', len - strlen(value) + 4);
@@ -420,11 +414,11 @@ static void put_enter(struct cn_text *text, uint64_t time_ns, uint64_t number,
 {
     put_run(text, 101, 7, time_ns, 0, 68);
     put_u32(text, 68);
-    put_u64(text, 101);
-    put_u64(text, number);
-    put_u64(text, first);
-    put_u64(text, second);
-    put_u64(text, third);
+    cn_wire_u64(text, 101);
+    cn_wire_u64(text, number);
+    cn_wire_u64(text, first);
+    cn_wire_u64(text, second);
+    cn_wire_u64(text, third);
     cn_text_fill(text, '\0', 3 * 8 + 4);
 }
 
@@ -433,9 +427,9 @@ static void put_exit(struct cn_text *text, uint64_t time_ns, uint64_t number,
 {
     put_run(text, 102, 7, time_ns, 0, 28);
     put_u32(text, 28);
-    put_u64(text, 102);
-    put_u64(text, number);
-    put_u64(text, (uint64_t)result);
+    cn_wire_u64(text, 102);
+    cn_wire_u64(text, number);
+    cn_wire_u64(text, (uint64_t)result);
     put_u32(text, 0);
 }
 
@@ -459,6 +453,7 @@ enum {
     READ = 0,
     WRITE = 1,
     CLOSE = 3,
+    MREMAP = 25,
     DUP = 32,
     SOCKET = 41,
     BIND = 49,
@@ -474,9 +469,9 @@ static void put_request_of(struct cn_text *text, uint64_t disk, uint64_t id,
 {
     put_run(text, id, 7, time_ns, 0, 68);
     put_u32(text, 68);
-    put_u64(text, id);
-    put_u64(text, disk << 20);
-    put_u64(text, sector);
+    cn_wire_u64(text, id);
+    cn_wire_u64(text, disk << 20);
+    cn_wire_u64(text, sector);
     put_u32(text, len / 512);
     put_u32(text, id == 103 ? len : 0);
     cn_text_fill(text, '\0', 2);
@@ -509,12 +504,36 @@ static void put_server(struct cn_text *text)
     put_exit(text, 170, READ, 70);
 }
 
+static void put_fault(struct cn_text *text, uint64_t id, uint64_t at, uint64_t address)
+{
+    put_head(text, CN_PERF_SAMPLE, 2, 8 + 7 * 8);
+    cn_wire_u64(text, id);
+    cn_wire_u64(text, 0x1010);
+    put_pair(text, 7, 7);
+    cn_wire_u64(text, at);
+    cn_wire_u64(text, address);
+    put_pair(text, 0, 0);
+    cn_wire_u64(text, 1000);
+}
+
+static void put_faults(struct cn_text *text)
+{
+    put_fault(text, 105, 171, 0x1800);
+    put_request(text, 103, 172, 70, 4096, "R");
+    put_request(text, 104, 173, 70, 0, "R");
+    put_fault(text, 106, 174, 0x1ff8);
+    put_enter(text, 175, MREMAP, 0x1000, 0x1000, 0x2000);
+    put_exit(text, 176, MREMAP, 0x5000000);
+    put_fault(text, 105, 177, 0x5001ff8);
+    put_fault(text, 105, 178, 0x5002000);
+}
+
 uint8_t *cn_test_perf_io(size_t *len)
 {
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_event(&text, 100, CN_PERF_TYPE_SOFTWARE, 0, "cpu-clock");
     put_event(&text, 101, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
               "raw_syscalls:sys_enter");
@@ -524,6 +543,8 @@ uint8_t *cn_test_perf_io(size_t *len)
               "block:block_rq_issue");
     put_event(&text, 104, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
               "block:block_rq_complete");
+    put_event(&text, 105, CN_PERF_TYPE_SOFTWARE, CN_PERF_HAS_ADDR, "minor-faults");
+    put_event(&text, 106, CN_PERF_TYPE_SOFTWARE, CN_PERF_HAS_ADDR, "major-faults");
     put_feature(&text, CN_PERF_FEATURE_ARCH, "x86_64");
     put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
     put_file_name(&text,
@@ -577,6 +598,7 @@ uint8_t *cn_test_perf_io(size_t *len)
                   "");
     put_exit(&text, 147, NEWFSTATAT, 0);
     put_server(&text);
+    put_faults(&text);
     put_enter(&text, 180, READ, 5, 0x5000, 1000);
     *len = text.len;
     return (uint8_t *)text.chars;
@@ -587,23 +609,23 @@ uint8_t *cn_test_perf_fault(size_t *len)
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
     put_attr(&text, 0, 0);
-    put_u64(&text, 100);
+    cn_wire_u64(&text, 100);
     put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
     put_mapping(&text, 7, 0x2000, 1, "/none/wait\0\0\0\0\0");
     put_head(&text, CN_PERF_SAMPLE, 1, 8 + 6 * 8 + 4 * 8);
-    put_u64(&text, 100);
-    put_u64(&text, 0xffffffff81000010);
+    cn_wire_u64(&text, 100);
+    cn_wire_u64(&text, 0xffffffff81000010);
     put_pair(&text, 7, 7);
-    put_u64(&text, 20);
-    put_u64(&text, 250);
-    put_u64(&text, 4);
-    put_u64(&text, CN_PERF_CONTEXT_KERNEL);
-    put_u64(&text, 0xffffffff81000010);
-    put_u64(&text, CN_PERF_CONTEXT_USER);
-    put_u64(&text, 0x2000);
+    cn_wire_u64(&text, 20);
+    cn_wire_u64(&text, 250);
+    cn_wire_u64(&text, 4);
+    cn_wire_u64(&text, CN_PERF_CONTEXT_KERNEL);
+    cn_wire_u64(&text, 0xffffffff81000010);
+    cn_wire_u64(&text, CN_PERF_CONTEXT_USER);
+    cn_wire_u64(&text, 0x2000);
     *len = text.len;
     return (uint8_t *)text.chars;
 }
@@ -615,29 +637,29 @@ static void put_copy(struct cn_text *text, uint64_t pc, uint64_t time_ns)
     size_t begin = text->len;
 
     put_head(text, CN_PERF_SAMPLE, 2, 0);
-    put_u64(text, 100);
+    cn_wire_u64(text, 100);
     put_pair(text, 7, 7);
-    put_u64(text, time_ns);
-    put_u64(text, 1); /* a group of one counter */
-    put_u64(text, 1000 + time_ns);
-    put_u64(text, 100);
-    put_u64(text, 2); /* chain */
-    put_u64(text, CN_PERF_CONTEXT_KERNEL);
-    put_u64(text, 0xffffffff81000010);
-    put_u64(text, 1); /* branches */
-    put_u64(text, 0x1100);
-    put_u64(text, 0x1200);
-    put_u64(text, 0);
-    put_u64(text, CN_PERF_ABI_64);
-    put_u64(text, STACK); /* BP, SP, IP */
-    put_u64(text, STACK);
-    put_u64(text, pc);
-    put_u64(text, 8 * WORDS);
+    cn_wire_u64(text, time_ns);
+    cn_wire_u64(text, 1); /* a group of one counter */
+    cn_wire_u64(text, 1000 + time_ns);
+    cn_wire_u64(text, 100);
+    cn_wire_u64(text, 2); /* chain */
+    cn_wire_u64(text, CN_PERF_CONTEXT_KERNEL);
+    cn_wire_u64(text, 0xffffffff81000010);
+    cn_wire_u64(text, 1); /* branches */
+    cn_wire_u64(text, 0x1100);
+    cn_wire_u64(text, 0x1200);
+    cn_wire_u64(text, 0);
+    cn_wire_u64(text, CN_PERF_ABI_64);
+    cn_wire_u64(text, STACK); /* BP, SP, IP */
+    cn_wire_u64(text, STACK);
+    cn_wire_u64(text, pc);
+    cn_wire_u64(text, 8 * WORDS);
     for (uint64_t i = 0; i < WORDS; i += 2) {
-        put_u64(text, STACK + 8 * (i + 2));
-        put_u64(text, pc + i);
+        cn_wire_u64(text, STACK + 8 * (i + 2));
+        cn_wire_u64(text, pc + i);
     }
-    put_u64(text, 8 * WORDS);
+    cn_wire_u64(text, 8 * WORDS);
     cn_u16_put((uint8_t *)text->chars + begin + 6, (uint16_t)(text->len - begin));
 }
 
@@ -660,11 +682,11 @@ uint8_t *cn_test_perf_copies(size_t *len)
     uint8_t bytes[cn_perf_attr_size];
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
     cn_perf_attr_encode(&attr, bytes);
     cn_text_add(&text, (const char *)bytes, sizeof(bytes));
-    put_u64(&text, 100);
+    cn_wire_u64(&text, 100);
     put_mapping(&text, 7, 0x1000, 1, "//anon\0\0\0\0\0\0\0\0\0");
     put_mapping(&text, 7, 0x2000, 1, "[vdso]\0\0\0\0\0\0\0\0\0");
     put_copy(&text, 0x1010, 20);

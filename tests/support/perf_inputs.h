@@ -40,7 +40,7 @@ uint8_t *cn_test_perf_memory(size_t *len);
 
 /* perf.data of a thread in /none/work and its system calls: it opens notes in /home, reads it through two
  * descriptors, fails to write to the terminal, writes to a pipe and asks what it is, serves, asks a disk,
- * also for a page, and begins two reads whose ends are missing. */
+ * also for a page, accesses pages, and begins two reads whose ends are missing. */
 uint8_t *cn_test_perf_io(size_t *len);
 
 /* perf.data with registers, copies of stacks, branches and counters that were read. */

@@ -11,6 +11,7 @@
 #include "analyze/samples/internal.h"
 #include "analyze/samples/values.h"
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 
@@ -179,6 +180,9 @@ static bool report_damage(struct cn_sampled_pass *pass, const char *text,
 static bool take_one(struct cn_sampled_pass *pass, struct pass_slot *slot)
 {
     struct cn_sampled_slot *read = &slot->read;
+    const char *path =
+        cn_measurements_profile_path(pass->self->measurements, read->index);
+    const char *beside = read->profile.damage_file;
     struct cn_error text = {0};
 
     slot->thread = NULL;
@@ -192,9 +196,8 @@ static bool take_one(struct cn_sampled_pass *pass, struct pass_slot *slot)
     }
     if (!read->profile.damage)
         return true;
-    (void)cn_fail(&text, CN_ERR_FORMAT, "%s: %s",
-                  cn_measurements_profile_path(pass->self->measurements, read->index),
-                  read->profile.damage);
+    (void)cn_fail(&text, CN_ERR_FORMAT, "%.*s%s: %s", (int)(cn_path_name(path) - path),
+                  path, beside ? beside : cn_path_name(path), read->profile.damage);
     return report_damage(pass, text.text, &read->err);
 }
 

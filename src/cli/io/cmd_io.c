@@ -30,12 +30,11 @@ struct io_view {
     struct cn_io_sums sums;
     bool *is_selected; /* by profile */
     uint64_t begin_ns, end_ns;
-    size_t disk_count;    /* requests of disks that are not shown */
     size_t outside_count; /* system calls of a recording that are none of its costs */
 };
 
-/* What rows differ in. */
-static unsigned parts_of(const char *by)
+/* Page faults of a file are one row, minor and major ones. */
+static unsigned parts_of(const char *by, enum cn_io_class class)
 {
     static const struct {
         const char *name;
@@ -49,28 +48,26 @@ static unsigned parts_of(const char *by)
     for (size_t i = 0; by && i < CN_COUNT_OF(known); i++)
         if (strcmp(by, known[i].name) == 0)
             return known[i].parts;
-    return CN_IO_BY_TARGET | CN_IO_BY_CALL | CN_IO_BY_SITE;
+    return CN_IO_BY_TARGET | CN_IO_BY_SITE | (class != CN_IO_FAULTS ? CN_IO_BY_CALL : 0);
 }
 
 /* The calls that begin in the range. */
 static void add_calls(struct io_view *view)
 {
     const struct cn_io_calls *calls = view->db->io;
-    bool has_disk = cn_args_has(view->args, "disk");
+    enum cn_io_class class = cn_args_has(view->args, "disk")     ? CN_IO_DISKS
+                             : cn_args_has(view->args, "faults") ? CN_IO_FAULTS
+                                                                 : CN_IO_SYSTEM_CALLS;
 
     cn_wait_sites_init(&view->sites, &view->frames, &view->codes);
     cn_io_sums_init(&view->sums, calls, &view->sites,
-                    parts_of(cn_args_value(view->args, "by")));
+                    parts_of(cn_args_value(view->args, "by"), class), class);
     for (size_t i = 0; i < calls->count; i++) {
         const struct cn_io_call *call = &calls->list[i];
 
-        if (!view->is_selected[call->profile] || call->begin_ns < view->begin_ns ||
-            call->begin_ns >= view->end_ns)
-            continue;
-        if (cn_io_call_is_disk(call) == has_disk)
+        if (view->is_selected[call->profile] && call->begin_ns >= view->begin_ns &&
+            call->begin_ns < view->end_ns)
             cn_io_sums_add(&view->sums, call);
-        else
-            view->disk_count += !has_disk;
     }
     cn_io_sums_finish(&view->sums);
 }
@@ -88,25 +85,43 @@ static size_t count_outside(struct cn_opened *opened)
     return opened->rec->io->count - inside;
 }
 
+/* What is there as well. */
+static void say_others(const struct io_view *view)
+{
+    uint64_t disks = view->sums.left_out[CN_IO_DISKS];
+    uint64_t faults = view->sums.left_out[CN_IO_FAULTS];
+
+    if (view->sums.class != CN_IO_SYSTEM_CALLS)
+        return;
+    if (disks > 0)
+        cn_cli_say(view->args, "%" PRIu64 " %s of disks: use --disk", disks,
+                   cn_plural(disks, "request", "requests"));
+    if (faults > 0)
+        cn_cli_say(view->args, "%" PRIu64 " page %s: use --faults", faults,
+                   cn_plural(faults, "fault", "faults"));
+    if (view->outside_count > 0)
+        cn_cli_say(view->args,
+                   "%zu %s outside of recorded calls: the table io of cairn sql has them",
+                   view->outside_count,
+                   cn_plural(view->outside_count, "system call", "system calls"));
+}
+
 static bool print(const struct io_view *view, struct cn_error *err)
 {
+    bool is_text = cn_cli_format(view->args) == CN_TABLE_TEXT;
     uint64_t most;
 
     if (!cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) ||
         !cn_cli_fit(view->args, err))
         return false;
-    if (cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_io_print_all(view->args, &view->sums, cn_args_has(view->args, "disk"));
+    if (cn_args_has(view->args, "disk") && cn_args_has(view->args, "faults"))
+        return cn_fail(err, CN_ERR_USAGE, "--disk and --faults: choose one of them");
+    if (is_text)
+        cn_io_print_all(view->args, &view->sums);
     cn_io_print(view->args, &view->sums, (size_t)most);
     cn_cli_say_left_out(view->args, view->sums.count, most);
-    if (view->disk_count > 0 && cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_cli_say(view->args, "%zu %s of disks: use --disk", view->disk_count,
-                   cn_plural(view->disk_count, "request", "requests"));
-    if (view->outside_count > 0 && cn_cli_format(view->args) == CN_TABLE_TEXT)
-        cn_cli_say(view->args,
-                   "%zu %s outside of recorded calls: the table io of cairn sql has them",
-                   view->outside_count,
-                   cn_plural(view->outside_count, "system call", "system calls"));
+    if (is_text)
+        say_others(view);
     return true;
 }
 
@@ -160,6 +175,9 @@ static const struct cn_option options[] = {
     CN_OPTION("disk", 0, NULL,
               "the requests of disks that threads of the program made themselves, until "
               "they were complete"),
+    CN_OPTION("faults", 0, NULL,
+              "the page faults of threads of the program, with the file or other memory "
+              "that was accessed"),
     CN_OPTION("time-range", 'r', "FROM~TO",
               "only calls that begin in this time, as offsets from the start: 1.5s~2s, "
               "10%~20%, ~300ms"),
@@ -176,6 +194,8 @@ static const struct cn_example examples[] = {
     {"cairn io cairn.perf.data --thread 'THREAD 4711' -r 1s~2s",
      "show the calls of one thread in one second"},
     {"cairn io --disk", "show how long disks took, and for which file and function"},
+    {"cairn io --faults",
+     "show which files and memory are accessed for the first time, and where"},
     {"cairn io cairn.perf.data --format csv", "print all rows for other programs"},
     {0},
 };
@@ -196,7 +216,10 @@ const struct cn_command cn_cmd_io = {
         "what it is, the row says so. A call whose end was not recorded has no time. "
         "Requests of disks (--disk), of samples, are known in the same way; their file "
         "is that of the system call that the thread is in, or of the page that it "
-        "accesses. The same calls are metrics in cairn tree, and rows of the table io in "
+        "accesses. Page faults (--faults), of samples, have the file that is mapped at "
+        "the address, or [anonymous] or [stack]; of minor ones, for which no disk is "
+        "read, some are sampled when there are very many, and stand for the others. The "
+        "same calls are metrics in cairn tree, and rows of the table io in "
         "cairn sql. See docs/io.md.",
     .examples = examples,
     .options = options,

@@ -4,7 +4,6 @@
 #ifndef CN_CLI_IO_PRINT_H
 #define CN_CLI_IO_PRINT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct cn_args;
@@ -14,7 +13,6 @@ struct cn_io_sums;
 void cn_io_print(const struct cn_args *args, const struct cn_io_sums *sums, size_t most);
 
 /* Print the sentence about all calls. */
-void cn_io_print_all(const struct cn_args *args, const struct cn_io_sums *sums,
-                     bool is_disk);
+void cn_io_print_all(const struct cn_args *args, const struct cn_io_sums *sums);
 
 #endif

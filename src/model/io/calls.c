@@ -1,19 +1,23 @@
 #include "model/io/calls.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/search.h"
 #include "model/io/system_calls.h"
 
 /* clang-format off */
 const struct cn_io_metric_text cn_io_metrics[CN_IO_METRIC_COUNT] = {
-    [CN_IO_TIME] = {"io time (sec)", "time in system calls about files and sockets, running and waiting; of calls whose end is known"},
-    [CN_IO_CALLS] = {"io calls", "system calls about files and sockets"},
-    [CN_IO_BYTES_READ] = {"io read (B)", "bytes that system calls read"},
-    [CN_IO_BYTES_WRITTEN] = {"io written (B)", "bytes that system calls wrote"},
-    [CN_IO_DISK_TIME] = {"disk time (sec)", "time from requests of disks to their completion, of requests that a thread of the program made itself; some at the same time"},
-    [CN_IO_DISK_REQUESTS] = {"disk requests", "requests of disks that a thread of the program made itself"},
-    [CN_IO_DISK_BYTES_READ] = {"disk read (B)", "bytes that these requests read"},
-    [CN_IO_DISK_BYTES_WRITTEN] = {"disk written (B)", "bytes that these requests wrote"},
+    [CN_IO_TIME] = {CN_IO_SYSTEM_CALLS, "io time (sec)", "time in system calls about files and sockets, running and waiting; of calls whose end is known"},
+    [CN_IO_CALLS] = {CN_IO_SYSTEM_CALLS, "io calls", "system calls about files and sockets"},
+    [CN_IO_BYTES_READ] = {CN_IO_SYSTEM_CALLS, "io read (B)", "bytes that system calls read"},
+    [CN_IO_BYTES_WRITTEN] = {CN_IO_SYSTEM_CALLS, "io written (B)", "bytes that system calls wrote"},
+    [CN_IO_DISK_TIME] = {CN_IO_DISKS, "disk time (sec)", "time from requests of disks to their completion, of requests that a thread of the program made itself; some at the same time"},
+    [CN_IO_DISK_REQUESTS] = {CN_IO_DISKS, "disk requests", "requests of disks that a thread of the program made itself"},
+    [CN_IO_DISK_BYTES_READ] = {CN_IO_DISKS, "disk read (B)", "bytes that these requests read"},
+    [CN_IO_DISK_BYTES_WRITTEN] = {CN_IO_DISKS, "disk written (B)", "bytes that these requests wrote"},
+    [CN_IO_MINOR_FAULTS] = {CN_IO_FAULTS, CN_IO_MINOR_NAME "s", "accesses to pages that were not mapped, which the kernel had in memory or cleared"},
+    [CN_IO_MAJOR_FAULTS] = {CN_IO_FAULTS, CN_IO_MAJOR_NAME "s", "accesses to pages that were not mapped, which had to be read"},
 };
 /* clang-format on */
 
@@ -27,7 +31,7 @@ size_t cn_io_calls_first(const struct cn_io_calls *calls, uint32_t profile)
     return (size_t)cn_search(0, calls->count, is_before, calls->list, profile);
 }
 
-static unsigned kind_of(const struct cn_io_call *call)
+static enum cn_io_kind kind_of(const struct cn_io_call *call)
 {
     return cn_system_call(call->call)->kind;
 }
@@ -41,9 +45,16 @@ static uint64_t bytes_of(const struct cn_io_call *call, enum cn_io_kind kind,
                : 0;
 }
 
-bool cn_io_call_is_disk(const struct cn_io_call *call)
+enum cn_io_class cn_io_call_class(const struct cn_io_call *call)
 {
-    return cn_io_kind_is_disk(kind_of(call));
+    return cn_io_class_of(kind_of(call));
+}
+
+uint64_t cn_io_call_count(const struct cn_io_call *call)
+{
+    return cn_io_call_class(call) == CN_IO_FAULTS && call->result > 0
+               ? (uint64_t)call->result
+               : 1;
 }
 
 uint64_t cn_io_call_read(const struct cn_io_call *call)
@@ -56,16 +67,40 @@ uint64_t cn_io_call_written(const struct cn_io_call *call)
     return bytes_of(call, CN_IO_WRITE, CN_IO_DISK_WRITE);
 }
 
+bool cn_io_metric_is_count(const char *name)
+{
+    static const enum cn_io_metric counts[] = {CN_IO_CALLS, CN_IO_DISK_REQUESTS,
+                                               CN_IO_MINOR_FAULTS, CN_IO_MAJOR_FAULTS};
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (strcmp(name, cn_io_metrics[counts[i]].name) == 0)
+            return true;
+    return false;
+}
+
 double cn_io_metric_of(const struct cn_io_call *call, enum cn_io_metric metric)
 {
-    if (cn_io_call_is_disk(call) != (metric >= CN_IO_DISK_TIME))
+    if (cn_io_call_class(call) != cn_io_metrics[metric].class)
         return 0;
-    if (metric == CN_IO_TIME || metric == CN_IO_DISK_TIME)
+    switch (metric) {
+    case CN_IO_TIME:
+    case CN_IO_DISK_TIME:
         return call->end_ns != 0 ? (double)(call->end_ns - call->begin_ns) * 1e-9 : 0;
-    if (metric == CN_IO_BYTES_READ || metric == CN_IO_DISK_BYTES_READ)
+    case CN_IO_BYTES_READ:
+    case CN_IO_DISK_BYTES_READ:
         return (double)cn_io_call_read(call);
-    if (metric == CN_IO_BYTES_WRITTEN || metric == CN_IO_DISK_BYTES_WRITTEN)
+    case CN_IO_BYTES_WRITTEN:
+    case CN_IO_DISK_BYTES_WRITTEN:
         return (double)cn_io_call_written(call);
+    case CN_IO_MINOR_FAULTS:
+        return kind_of(call) == CN_IO_MINOR_FAULT ? (double)cn_io_call_count(call) : 0;
+    case CN_IO_MAJOR_FAULTS:
+        return kind_of(call) == CN_IO_MAJOR_FAULT ? (double)cn_io_call_count(call) : 0;
+    case CN_IO_CALLS:
+    case CN_IO_DISK_REQUESTS:
+    case CN_IO_METRIC_COUNT:
+        break;
+    }
     return 1;
 }
 

@@ -1,4 +1,5 @@
-/* System calls about files and sockets, one by one.
+/* System calls about files and sockets, one by one; requests of disks and page faults are described in the same
+ * way. A page fault that was sampled has the number of those that it stands for as its result, and no duration.
  *
  * The maker of a list owns it; the arena of a database owns those of the database.
  * Threads: immutable.
@@ -9,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "model/io/system_calls.h"
 
 struct cn_arena;
 
@@ -36,8 +39,10 @@ size_t cn_io_calls_first(const struct cn_io_calls *calls, uint32_t profile);
 struct cn_io_calls *cn_io_calls_copy(const struct cn_io_calls *calls,
                                      struct cn_arena *arena);
 
-/* True for a request of a disk, which is part of what system calls do. */
-bool cn_io_call_is_disk(const struct cn_io_call *call);
+enum cn_io_class cn_io_call_class(const struct cn_io_call *call);
+
+/* How many it stands for: 1, or page faults. */
+uint64_t cn_io_call_count(const struct cn_io_call *call);
 
 /* Bytes that a call read or wrote; 0 if it failed, is of another kind, or its end is unknown. */
 uint64_t cn_io_call_read(const struct cn_io_call *call);
@@ -53,13 +58,19 @@ enum cn_io_metric {
     CN_IO_DISK_REQUESTS,
     CN_IO_DISK_BYTES_READ,
     CN_IO_DISK_BYTES_WRITTEN,
+    CN_IO_MINOR_FAULTS,
+    CN_IO_MAJOR_FAULTS,
     CN_IO_METRIC_COUNT
 };
 
 struct cn_io_metric_text {
+    enum cn_io_class class; /* of the calls that it is of */
     const char *name, *description;
 };
 extern const struct cn_io_metric_text cn_io_metrics[CN_IO_METRIC_COUNT];
+
+/* True for the name of a metric that counts calls, requests or page faults. */
+bool cn_io_metric_is_count(const char *name);
 
 /* What a call adds to a metric. */
 double cn_io_metric_of(const struct cn_io_call *call, enum cn_io_metric metric);

@@ -80,6 +80,8 @@ static const struct cn_system_call calls[] = {
     {CN_IO_FAULT_NAME, {-1, -1}, CN_IO_DISK_READ, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"disk write", {-1, -1}, CN_IO_DISK_WRITE, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"disk flush", {-1, -1}, CN_IO_DISK_OTHER, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
+    {CN_IO_MINOR_NAME, {-1, -1}, CN_IO_MINOR_FAULT, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
+    {CN_IO_MAJOR_NAME, {-1, -1}, CN_IO_MAJOR_FAULT, CN_IO_USES, -1, -1, -1, -1, 0, NULL},
     {"close", {3, 57}, CN_IO_HIDDEN, CN_IO_CLOSES, 0, -1, -1, -1, 0, NULL},
     {"close_range", {436, 436}, CN_IO_HIDDEN, CN_IO_CLOSES_ALL, -1, -1, -1, -1, 0, NULL},
     {"dup", {32, 23}, CN_IO_HIDDEN, CN_IO_COPIES, 0, -1, -1, -1, 0, NULL},
@@ -89,6 +91,7 @@ static const struct cn_system_call calls[] = {
     {"socket", {41, 198}, CN_IO_HIDDEN, CN_IO_MAKES, -1, -1, -1, 1, CLOEXEC, NULL},
     {"bind", {49, 200}, CN_IO_HIDDEN, CN_IO_BINDS, 0, -1, -1, -1, 0, NULL},
     {"getsockname", {51, 204}, CN_IO_HIDDEN, CN_IO_BINDS, 0, -1, -1, -1, 0, NULL},
+    {"mremap", {25, 216}, CN_IO_HIDDEN, CN_IO_REMAPS, -1, -1, -1, -1, 0, NULL},
     {"pipe", {22, -1}, CN_IO_HIDDEN, CN_IO_PAIRS, -1, -1, -1, -1, 0, NULL},
     {"pipe2", {293, 59}, CN_IO_HIDDEN, CN_IO_PAIRS, -1, -1, -1, 1, CLOEXEC, NULL},
     {"socketpair", {53, 199}, CN_IO_HIDDEN, CN_IO_PAIRS, -1, -1, -1, 1, CLOEXEC, NULL},
@@ -153,17 +156,20 @@ enum cn_system_machine cn_system_machine_named(const char *name)
 
 const char *cn_io_kind_name(enum cn_io_kind kind)
 {
-    static const char *const names[] = {"read", "write", "sync",      "wait",
-                                        "open", "other", "disk read", "disk write",
-                                        "disk", "hidden"};
+    static const char *const names[] = {
+        "read",      "write",      "sync", "wait",        "open",        "other",
+        "disk read", "disk write", "disk", "minor fault", "major fault", "hidden"};
 
     return names[kind];
 }
 
-bool cn_io_kind_is_disk(unsigned kind)
+enum cn_io_class cn_io_class_of(enum cn_io_kind kind)
 {
-    return kind == CN_IO_DISK_READ || kind == CN_IO_DISK_WRITE ||
-           kind == CN_IO_DISK_OTHER;
+    if (kind == CN_IO_MINOR_FAULT || kind == CN_IO_MAJOR_FAULT)
+        return CN_IO_FAULTS;
+    return kind == CN_IO_DISK_READ || kind == CN_IO_DISK_WRITE || kind == CN_IO_DISK_OTHER
+               ? CN_IO_DISKS
+               : CN_IO_SYSTEM_CALLS;
 }
 
 uint16_t cn_io_disk_call(enum cn_io_kind kind)

@@ -22,7 +22,9 @@ enum cn_io_kind {
     CN_IO_DISK_READ,  /* no system call: a request of a disk, until it is complete */
     CN_IO_DISK_WRITE, /* likewise */
     CN_IO_DISK_OTHER, /* likewise: it empties caches, discards blocks */
-    CN_IO_HIDDEN,     /* not shown: followed for its descriptors */
+    CN_IO_MINOR_FAULT, /* no system call either: a page is accessed that is not mapped; the result is how many */
+    CN_IO_MAJOR_FAULT, /* likewise: the page has to be read */
+    CN_IO_HIDDEN,      /* not shown: followed for its descriptors */
 };
 
 /* What a call does to descriptors if it succeeds. */
@@ -37,6 +39,7 @@ enum cn_io_role {
     CN_IO_COPIES,     /* the result is a copy of it */
     CN_IO_CONTROLS,   /* fcntl() */
     CN_IO_ENTERS,     /* it, or the path, is the new working directory */
+    CN_IO_REMAPS, /* none: moves or extends what is mapped, from an address to the result */
 };
 
 struct cn_system_call {
@@ -79,8 +82,16 @@ const char *cn_io_kind_name(enum cn_io_kind kind);
 /* A request for a page of a file that a thread accesses in memory; of kind CN_IO_DISK_READ. */
 #define CN_IO_FAULT_NAME "page fault"
 
-/* True for requests of disks, which have numbers as system calls have them; the number of one. */
-bool cn_io_kind_is_disk(unsigned kind);
+/* Page faults, which the kernel answers with a page that it has, or which the thread waits for. */
+#define CN_IO_MINOR_NAME "minor page fault"
+#define CN_IO_MAJOR_NAME "major page fault"
+
+/* Those that are added up apart from system calls: one may be a part of the other. All have numbers as
+ * system calls have them. */
+enum cn_io_class { CN_IO_SYSTEM_CALLS, CN_IO_DISKS, CN_IO_FAULTS, CN_IO_CLASS_COUNT };
+enum cn_io_class cn_io_class_of(enum cn_io_kind kind);
+
+/* The number of a request of a disk. */
 uint16_t cn_io_disk_call(enum cn_io_kind kind);
 
 /* A number for requests that begin at a sector of a disk, which has its number in the kernel. */

@@ -15,12 +15,13 @@
 
 enum { ROW_MAX = 1000 };
 
-/* A range of time, the threads whose calls are added up, and what rows differ in. */
+/* A range of time, the threads whose calls are added up, what rows differ in, and of what they are. */
 struct io_question {
     const struct cn_io_calls *calls;
     bool *is_chosen; /* by profile */
     uint64_t origin_ns, begin_ns, end_ns;
     unsigned parts;
+    enum cn_io_class class;
 };
 
 static bool choose_parts(const struct cn_request *request, unsigned *out,
@@ -41,6 +42,22 @@ static bool choose_parts(const struct cn_request *request, unsigned *out,
     return cn_fail(err, CN_ERR_USAGE, "by: '%s' is not file, call or function", by);
 }
 
+static bool choose_class(const struct cn_request *request, enum cn_io_class *out,
+                         struct cn_error *err)
+{
+    static const char *const names[CN_IO_CLASS_COUNT] = {"calls", "disks", "faults"};
+    const char *of = cn_request_value(request, "of");
+
+    *out = CN_IO_SYSTEM_CALLS;
+    for (unsigned i = 0; of && i < CN_IO_CLASS_COUNT; i++)
+        if (strcmp(of, names[i]) == 0) {
+            *out = (enum cn_io_class)i;
+            return true;
+        }
+    return !of ||
+           cn_fail(err, CN_ERR_USAGE, "of: '%s' is not calls, disks or faults", of);
+}
+
 /* On failure nothing is left to release. */
 static bool ask(struct cn_served *served, struct cn_request *request,
                 struct io_question *q, struct cn_error *err)
@@ -49,7 +66,8 @@ static bool ask(struct cn_served *served, struct cn_request *request,
     struct cn_time_question time;
 
     *q = (struct io_question){0};
-    if (!choose_parts(request, &q->parts, err) || !cn_served_ready(served, err))
+    if (!choose_parts(request, &q->parts, err) ||
+        !choose_class(request, &q->class, err) || !cn_served_ready(served, err))
         return false;
     if (!served->db->io)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no system calls", served->name);
@@ -99,6 +117,7 @@ static void add_row(struct cn_json *json, const struct io_question *q,
                                                       : 0);
     cn_json_add_u64(json, "read", row->read);
     cn_json_add_u64(json, "written", row->written);
+    cn_json_add_u64(json, "major", row->major_count);
     if (row->call != CN_SYSTEM_CALL_NONE)
         cn_json_add_str(json, "call", cn_system_call(row->call)->name);
     if (row->target < sums->calls->target_count)
@@ -124,7 +143,7 @@ bool cn_api_io(struct cn_served *served, struct cn_request *request, struct cn_e
         !ask(served, request, &q, err))
         return false;
     cn_wait_sites_init(&sites, &structure->frames, structure->codes);
-    cn_io_sums_init(&sums, q.calls, &sites, q.parts);
+    cn_io_sums_init(&sums, q.calls, &sites, q.parts, q.class);
     add_calls(&sums, &q);
     cn_json_add_u64(json, "time", sums.all.time_ns);
     cn_json_add_u64(json, "calls", sums.all.count);
@@ -132,6 +151,8 @@ bool cn_api_io(struct cn_served *served, struct cn_request *request, struct cn_e
     cn_json_add_u64(json, "unended", sums.all.unended_count);
     cn_json_add_u64(json, "read", sums.all.read);
     cn_json_add_u64(json, "written", sums.all.written);
+    cn_json_add_u64(json, "major", sums.all.major_count);
+    cn_json_add_u64(json, "samples", sums.sample_count);
     cn_json_add_u64(json, "files", sums.target_count);
     cn_json_add_u64(json, "count", sums.count);
     cn_json_add_array(json, "rows");

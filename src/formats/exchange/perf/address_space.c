@@ -34,6 +34,8 @@ struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32
     if (at == spaces->count) {
         CN_PUSH(spaces->processes, spaces->count, spaces->capacity,
                 (struct cn_perf_process){.space = new_space(spaces),
+                                         .memory = spaces->has_memory ? new_space(spaces)
+                                                                      : NULL,
                                          .generation = ++spaces->next_generation});
     }
     return &spaces->processes[at];
@@ -74,6 +76,24 @@ static bool is_jitdump(const char *path)
            cn_ends_with(path, ".dump");
 }
 
+/* Of all memory, for what is accessed there. */
+static void add_memory(struct cn_perf_spaces *spaces, const struct cn_perf_record *record,
+                       const char *path)
+{
+    uint32_t pid = cn_u32_get(record->body.ptr);
+    uint64_t begin = cn_u64_get(record->body.ptr + BEGIN_OFF), end;
+
+    if (!spaces->has_memory ||
+        (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL)
+        return;
+    if (!cn_u64_add(begin, cn_u64_get(record->body.ptr + LEN_OFF), &end))
+        end = UINT64_MAX;
+    /* The kernel calls the heap so after it has grown alone. */
+    if (strcmp(path, "//anon") == 0 || strcmp(path, "[heap]") == 0)
+        path = "[anonymous]";
+    cn_unwind_space_map(cn_perf_process_at(spaces, pid)->memory, begin, end, 0, path, "");
+}
+
 static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
                         const struct cn_perf_record *record)
 {
@@ -83,7 +103,10 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
     struct cn_unwind_space *space;
     uint64_t begin, end;
 
-    if (!path || !is_code(record))
+    if (!path)
+        return;
+    add_memory(spaces, record, path);
+    if (!is_code(record))
         return;
     uint32_t pid = cn_u32_get(record->body.ptr);
     if (pid == UINT32_MAX ||
@@ -120,8 +143,10 @@ static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
         struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
 
         copy.space = cn_unwind_space_copy(copy.space);
+        copy.memory = copy.memory ? cn_unwind_space_copy(copy.memory) : NULL;
         copy.generation = ++spaces->next_generation;
         cn_unwind_space_free(process->space);
+        cn_unwind_space_free(process->memory);
         *process = copy;
     }
 }
@@ -131,6 +156,8 @@ static void exec_process(struct cn_perf_spaces *spaces, uint32_t pid)
     struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
 
     cn_unwind_space_clear(process->space);
+    if (process->memory)
+        cn_unwind_space_clear(process->memory);
     process->jitdump = NULL;
     process->generation = ++spaces->next_generation;
 }
@@ -157,14 +184,44 @@ void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_fil
 
 void cn_perf_spaces_done(struct cn_perf_spaces *spaces)
 {
-    for (size_t i = 0; i < spaces->count; i++)
+    for (size_t i = 0; i < spaces->count; i++) {
         cn_unwind_space_free(spaces->processes[i].space);
+        cn_unwind_space_free(spaces->processes[i].memory);
+    }
     cn_unwind_space_free(spaces->kernel);
     cn_unwinder_free(spaces->unwinder);
     cn_map_done(&spaces->process_of);
     cn_arena_done(&spaces->arena);
     free(spaces->processes);
     *spaces = (struct cn_perf_spaces){0};
+}
+
+static const struct cn_unwind_mapping *memory_at(const struct cn_perf_spaces *spaces,
+                                                 uint32_t pid, uint64_t address)
+{
+    const struct cn_perf_process *process = cn_perf_process_find(spaces, pid);
+
+    return process && process->memory ? cn_unwind_space_find(process->memory, address)
+                                      : NULL;
+}
+
+void cn_perf_spaces_remap(struct cn_perf_spaces *spaces, uint32_t pid, uint64_t from,
+                          uint64_t to, uint64_t len)
+{
+    const struct cn_unwind_mapping *mapping = memory_at(spaces, pid, from);
+    uint64_t end;
+
+    if (mapping && cn_u64_add(to, len, &end))
+        cn_unwind_space_map(cn_perf_process_at(spaces, pid)->memory, to, end, 0,
+                            mapping->path, "");
+}
+
+const char *cn_perf_mapped_at(const struct cn_perf_spaces *spaces, uint32_t pid,
+                              uint64_t address)
+{
+    const struct cn_unwind_mapping *mapping = memory_at(spaces, pid, address);
+
+    return mapping ? mapping->path : "[unknown mapping]";
 }
 
 const struct cn_perf_process *cn_perf_process_find(const struct cn_perf_spaces *spaces,

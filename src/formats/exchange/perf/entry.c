@@ -1,5 +1,7 @@
 #include "formats/exchange/perf/entry.h"
 
+#include <string.h>
+
 #include "base/list.h"
 
 enum cn_entry cn_perf_entry_of(const char *name)
@@ -31,6 +33,9 @@ enum cn_entry cn_perf_entry_of(const char *name)
 
     if (cn_list_has(programs, CN_COUNT_OF(programs), name))
         return CN_ENTRY_MAIN_THREAD;
-    return cn_list_has(threads, CN_COUNT_OF(threads), name) ? CN_ENTRY_APPLICATION_THREAD
-                                                            : CN_ENTRY_UNKNOWN;
+    /* What created a goroutine is above the start of the goroutine. */
+    return cn_list_has(threads, CN_COUNT_OF(threads), name) ||
+                   strncmp(name, "created by ", strlen("created by ")) == 0
+               ? CN_ENTRY_APPLICATION_THREAD
+               : CN_ENTRY_UNKNOWN;
 }

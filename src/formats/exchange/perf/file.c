@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/wire.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "formats/exchange/perf/origin.h"
 
@@ -293,17 +294,10 @@ static uint64_t trailing_len(uint32_t type, struct cn_bytes body)
 /* The block that has an offset: the last that begins before it. */
 static const struct cn_perf_block *block_at(const struct cn_perf_file *file, uint64_t off)
 {
-    size_t low = 0, high = file->block_count;
+    size_t after = cn_search_u64(&file->blocks->first_off, file->block_count,
+                                 sizeof(*file->blocks), off);
 
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (file->blocks[middle].first_off <= off)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &file->blocks[low];
+    return &file->blocks[after > 0 ? after - 1 : 0];
 }
 
 static bool bytes_at(const struct cn_perf_file *file, uint64_t off, uint64_t len,

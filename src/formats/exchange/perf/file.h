@@ -32,6 +32,7 @@ struct cn_perf_event {
 
 struct cn_perf_sample {
     uint64_t ip, time_ns, period;
+    uint64_t address; /* of data; 0: unknown */
     uint32_t pid, tid;
     uint32_t event;        /* in the file's events */
     uint32_t cpu;          /* UINT32_MAX if unknown */

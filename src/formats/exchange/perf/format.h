@@ -117,7 +117,8 @@ enum { CN_PERF_MEMORY_IS_NEXT = 1, CN_PERF_MEMORY_IS_CUT = 2, CN_PERF_MEMORY_IS_
     F(0x1c, u32, tid, "")                                                              \
     F(0x20, u32, kind,                                                                 \
       "1: argument of a system call, 2: descriptor, 3: working directory, 4: a "       \
-      "descriptor that was made then, 5: file of the page that a disk is asked for")                                                 \
+      "descriptor that was made then, 5: file of the page that a disk is asked for (of "     \
+      "old versions)")                                                 \
     F(0x24, u32, descriptor, "")                                                       \
     F(0x28, u32, flags, "1: the descriptor is closed by exec")
 CN_RECORD(cn_perf_file_name, CN_PERF_FILE, 0x30);
@@ -187,6 +188,8 @@ enum {
     CN_PERF_TYPE_SOFTWARE = 1,
     CN_PERF_TYPE_TRACEPOINT = 2,
     CN_PERF_SOFTWARE_SWITCHES = 3,
+    CN_PERF_SOFTWARE_MINOR_FAULTS = 5,
+    CN_PERF_SOFTWARE_MAJOR_FAULTS = 6,
     CN_PERF_SOFTWARE_DUMMY = 9,
 };
 

@@ -370,7 +370,7 @@ static bool add_sample(void *arg, uint32_t stream, uint64_t time_ns, uint32_t pl
     (void)err;
     time_ns = cn_u64_sum(a->gpu->threads->epoch_ns, time_ns);
     if (place != 0)
-        cn_import_sample(a->gpu->import, a->work->streams[stream].thread, time_ns, place);
+        cn_import_resume(a->gpu->import, a->work->streams[stream].thread, time_ns, place);
     else
         cn_import_wait(a->gpu->import, a->work->streams[stream].thread, time_ns);
     return true;
@@ -466,7 +466,7 @@ static bool add_track(struct cn_perf_gpu_work *gpu, const struct cn_gpu_records 
         uint64_t time_ns = cn_u64_sum(gpu->threads->epoch_ns, state->time_ns);
 
         if (state->node > 0)
-            cn_import_sample(gpu->import, thread, time_ns,
+            cn_import_resume(gpu->import, thread, time_ns,
                              range_context(gpu, records, ranges, 0, state->node));
         else
             cn_import_wait(gpu->import, thread, time_ns);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/io/calls.h"
 
@@ -39,6 +40,8 @@ enum {
 struct cn_perf_io_call {
     struct cn_io_call call; /* times of the file's clock; the target is a name */
     uint32_t opening;       /* whose name is the target; 0: none */
+    uint32_t
+        before; /* of a request for a page: another one for the same, as in struct cn_perf_io_thread */
 };
 
 /* The call that a thread is in. */
@@ -48,16 +51,13 @@ struct cn_perf_io_thread {
     uint32_t pid, thread, context, opening;
     uint32_t name;     /* of the path; CN_NONE: unknown */
     uint32_t page;     /* name of the file of a page that a disk is asked for; CN_NONE */
+    uint32_t request;  /* 1 + the last request outside of calls: for a page; 0: none */
     uint16_t call;     /* CN_SYSTEM_CALL_NONE: the thread is in none */
     const char *path;  /* an argument that was recorded, maybe before the call; or NULL */
     int32_t directory; /* that it begins at */
 };
 
-struct cn_perf_io_gap {
-    uint64_t begin_ns, end_ns;
-};
-
-enum cn_perf_io_kind cn_perf_io_of(const struct cn_perf_event *event)
+static enum cn_perf_io_kind kind_of_tracepoint(const struct cn_perf_event *event)
 {
     if (!(event->attr.sample_type & CN_PERF_HAS_RAW))
         return CN_PERF_NOT_IO;
@@ -68,17 +68,40 @@ enum cn_perf_io_kind cn_perf_io_of(const struct cn_perf_event *event)
                                                                  : CN_PERF_NOT_IO;
 }
 
+/* perf records page faults with addresses as well: without system calls, they are an event as others. */
+static bool has_calls(const struct cn_perf_file *file)
+{
+    for (uint32_t i = 0; i < file->event_count; i++)
+        if (kind_of_tracepoint(&file->events[i]) == CN_PERF_IO_ENTER)
+            return true;
+    return false;
+}
+
+enum cn_perf_io_kind cn_perf_io_of(const struct cn_perf_file *file, uint32_t event)
+{
+    const struct cn_perf_attr *attr = &file->events[event].attr;
+    bool is_minor = attr->config == CN_PERF_SOFTWARE_MINOR_FAULTS;
+
+    if (attr->type != CN_PERF_TYPE_SOFTWARE || !(attr->sample_type & CN_PERF_HAS_ADDR) ||
+        !has_calls(file) || (!is_minor && attr->config != CN_PERF_SOFTWARE_MAJOR_FAULTS))
+        return kind_of_tracepoint(&file->events[event]);
+    return is_minor ? CN_PERF_IO_MINOR : CN_PERF_IO_MAJOR;
+}
+
 void cn_perf_io_init(struct cn_perf_io *io, struct cn_import *import,
-                     const struct cn_perf_file *file)
+                     const struct cn_perf_file *file, struct cn_perf_spaces *spaces)
 {
     const char *machine = file->origin.machine;
 
-    *io = (struct cn_perf_io){.import = import, .epoch_ns = file->epoch_ns};
+    *io = (struct cn_perf_io){
+        .import = import, .spaces = spaces, .epoch_ns = file->epoch_ns};
     for (uint32_t i = 0; i < file->event_count; i++) {
-        enum cn_perf_io_kind kind = cn_perf_io_of(&file->events[i]);
+        enum cn_perf_io_kind kind = cn_perf_io_of(file, i);
 
         io->is_used = io->is_used || kind != CN_PERF_NOT_IO;
     }
+    io->minor = cn_system_call_named(CN_IO_MINOR_NAME);
+    io->major = cn_system_call_named(CN_IO_MAJOR_NAME);
     cn_system_numbers_init(&io->numbers, cn_system_machine_named(machine ? machine : ""));
 }
 
@@ -86,12 +109,10 @@ void cn_perf_io_done(struct cn_perf_io *io)
 {
     cn_perf_descriptors_done(&io->descriptors);
     cn_map_done(&io->thread_of);
-    cn_map_done(&io->seen_of);
+    cn_perf_gaps_done(&io->gaps);
     cn_map_done(&io->request_of);
     free(io->threads);
     free(io->calls);
-    free(io->gaps);
-    free(io->seen_ns);
 }
 
 static struct cn_perf_io_thread *thread_at(struct cn_perf_io *io, uint32_t tid)
@@ -121,7 +142,8 @@ static bool is_shown(uint16_t call)
 bool cn_perf_io_is_shown(const struct cn_perf_io *io, enum cn_perf_io_kind kind,
                          const struct cn_perf_sample *sample)
 {
-    return kind == CN_PERF_IO_REQUEST ||
+    return kind == CN_PERF_IO_REQUEST || kind == CN_PERF_IO_MINOR ||
+           kind == CN_PERF_IO_MAJOR ||
            (kind == CN_PERF_IO_ENTER && is_shown(call_of(io, sample)));
 }
 
@@ -213,6 +235,7 @@ static void enter(struct cn_perf_io *io, const struct cn_perf_sample *sample,
     uint16_t number = call_of(io, sample);
 
     abandon(io, thread);
+    thread->request = 0;
     if (number == CN_SYSTEM_CALL_NONE || sample->raw.len < ENTER_LEN)
         return;
     const struct cn_system_call *call = cn_system_call(number);
@@ -294,6 +317,10 @@ static void apply(struct cn_perf_io *io, struct cn_perf_io_thread *thread, int64
                 ? thread->name
                 : cn_perf_descriptors_name(&io->descriptors, thread->opening));
         break;
+    case CN_IO_REMAPS:
+        cn_perf_spaces_remap(io->spaces, thread->pid, thread->arguments[0],
+                             (uint64_t)result, thread->arguments[2]);
+        break;
     default:
         break;
     }
@@ -360,6 +387,7 @@ static void request(struct cn_perf_io *io, const struct cn_perf_sample *sample,
                  .target = is_in_call ? thread->name : CN_NONE,
                  .descriptor = -1},
         .opening = is_in_call ? thread->opening : 0,
+        .before = is_in_call ? 0 : thread->request,
     };
     char disk[32];
 
@@ -381,7 +409,51 @@ static void request(struct cn_perf_io *io, const struct cn_perf_sample *sample,
     }
     CN_PUSH(io->calls, io->call_count, io->call_capacity, added);
     *request_at(io, sample) = (uint32_t)io->call_count;
+    if (!is_in_call)
+        thread->request = (uint32_t)io->call_count;
     io->has_disk = true;
+}
+
+/* The requests of the thread since its last system call were for the page, if they were made where that is accessed:
+ * not all system calls are recorded. */
+static void name_requests(struct cn_perf_io *io, const struct cn_perf_sample *sample,
+                          const struct cn_io_call *fault)
+{
+    struct cn_perf_io_thread *thread = thread_at(io, sample->tid);
+
+    for (; thread->request != 0;
+         thread->request = io->calls[thread->request - 1].before) {
+        struct cn_io_call *call = &io->calls[thread->request - 1].call;
+
+        if (call->caller != fault->caller)
+            continue;
+        call->call = cn_system_call_named(CN_IO_FAULT_NAME);
+        call->target = fault->target;
+    }
+}
+
+/* It is sampled when the page is there. */
+static void fault(struct cn_perf_io *io, bool is_major,
+                  const struct cn_perf_sample *sample, uint32_t thread_number,
+                  uint32_t context)
+{
+    struct cn_perf_io_call added = {
+        .call = {.begin_ns = sample->time_ns,
+                 .end_ns = sample->time_ns,
+                 .result = sample->period < INT64_MAX ? (int64_t)sample->period : 1,
+                 .profile = thread_number,
+                 .caller = context,
+                 .target = cn_names_add(
+                     &io->descriptors.names,
+                     cn_perf_mapped_at(io->spaces, sample->pid, sample->address)),
+                 .descriptor = -1,
+                 .call = is_major ? io->major : io->minor},
+    };
+
+    CN_PUSH(io->calls, io->call_count, io->call_capacity, added);
+    io->has_faults = true;
+    if (is_major)
+        name_requests(io, sample, &added.call);
 }
 
 static void complete(struct cn_perf_io *io, const struct cn_perf_sample *sample)
@@ -396,26 +468,19 @@ static void complete(struct cn_perf_io *io, const struct cn_perf_sample *sample)
     *at = 0;
 }
 
-static void see(struct cn_perf_io *io, uint32_t cpu, uint64_t time_ns)
-{
-    uint32_t at = *cn_map_at(&io->seen_of, cpu, (uint32_t)io->seen_count);
-
-    if (at == io->seen_count)
-        CN_PUSH(io->seen_ns, io->seen_count, io->seen_capacity, time_ns);
-    io->seen_ns[at] = time_ns;
-}
-
 void cn_perf_io_take(struct cn_perf_io *io, enum cn_perf_io_kind kind,
                      const struct cn_perf_sample *sample, uint32_t thread,
                      uint32_t context)
 {
-    see(io, sample->cpu, sample->time_ns);
+    cn_perf_gaps_see(&io->gaps, sample->cpu, sample->time_ns);
     if (kind == CN_PERF_IO_ENTER)
         enter(io, sample, thread, context);
     else if (kind == CN_PERF_IO_REQUEST)
         request(io, sample, thread, context);
     else if (kind == CN_PERF_IO_COMPLETE)
         complete(io, sample);
+    else if (kind == CN_PERF_IO_MINOR || kind == CN_PERF_IO_MAJOR)
+        fault(io, kind == CN_PERF_IO_MAJOR, sample, thread, context);
     else
         leave(io, sample);
 }
@@ -478,17 +543,6 @@ static void take_name(struct cn_perf_io *io, const struct cn_perf_record *record
     }
 }
 
-/* Between the last record of a processor and this one, some are missing: also closes of descriptors. */
-static void take_loss(struct cn_perf_io *io, uint32_t cpu, uint64_t time_ns)
-{
-    uint32_t at = cn_map_find(&io->seen_of, cpu, UINT32_MAX);
-    uint64_t since_ns = at < io->seen_count ? io->seen_ns[at] : 0;
-
-    CN_PUSH(io->gaps, io->gap_count, io->gap_capacity,
-            (struct cn_perf_io_gap){since_ns, time_ns});
-    cn_perf_descriptors_forget(&io->descriptors);
-}
-
 void cn_perf_io_take_record(struct cn_perf_io *io, const struct cn_perf_file *file,
                             const struct cn_perf_record *record)
 {
@@ -505,7 +559,8 @@ void cn_perf_io_take_record(struct cn_perf_io *io, const struct cn_perf_file *fi
         return;
     case CN_PERF_LOST:
     case CN_PERF_LOST_SAMPLES:
-        take_loss(io, cpu, record->time_ns);
+        cn_perf_gaps_add(&io->gaps, cpu, record->time_ns);
+        cn_perf_descriptors_forget(&io->descriptors);
         break;
     case CN_PERF_FORK:
         if (record->body.len < FORK_LEN)
@@ -522,42 +577,7 @@ void cn_perf_io_take_record(struct cn_perf_io *io, const struct cn_perf_file *fi
         break;
     }
     if (cpu != UINT32_MAX)
-        see(io, cpu, record->time_ns);
-}
-
-/* Times without a gap between two of them are one. */
-static void merge_gaps(struct cn_perf_io *io)
-{
-    size_t kept = 0;
-
-    CN_SORT(io->gaps, io->gap_count, CN_UP(struct cn_perf_io_gap, begin_ns));
-    for (size_t i = 0; i < io->gap_count; i++) {
-        struct cn_perf_io_gap gap = io->gaps[i];
-
-        if (kept > 0 && gap.begin_ns <= io->gaps[kept - 1].end_ns) {
-            if (gap.end_ns > io->gaps[kept - 1].end_ns)
-                io->gaps[kept - 1].end_ns = gap.end_ns;
-        } else {
-            io->gaps[kept++] = gap;
-        }
-    }
-    io->gap_count = kept;
-}
-
-/* The end that was seen may be that of another call, if records were lost meanwhile. */
-static bool is_sure(const struct cn_perf_io *io, const struct cn_io_call *call)
-{
-    size_t low = 0, high = io->gap_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (io->gaps[middle].end_ns < call->begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == io->gap_count || io->gaps[low].begin_ns > call->end_ns;
+        cn_perf_gaps_see(&io->gaps, cpu, record->time_ns);
 }
 
 static uint32_t frame_named(struct cn_perf_io *io, const char *name)
@@ -584,7 +604,8 @@ static void place(struct cn_perf_io *io, struct cn_perf_io_call *call, uint32_t 
         c->context =
             cn_import_call(io->import, c->context,
                            frame_named(io, io->descriptors.names.list[c->target]));
-    if (c->end_ns != 0 && !is_sure(io, c))
+    if (c->end_ns != 0 && cn_io_call_class(c) != CN_IO_FAULTS &&
+        !cn_perf_gaps_is_sure(&io->gaps, c->begin_ns, c->end_ns))
         c->end_ns = 0;
 }
 
@@ -619,6 +640,12 @@ static void add_history(struct cn_perf_io *io)
     free(list);
 }
 
+static bool has_class(const struct cn_perf_io *io, enum cn_io_class class)
+{
+    return class == CN_IO_SYSTEM_CALLS ||
+           (class == CN_IO_DISKS ? io->has_disk : io->has_faults);
+}
+
 bool cn_perf_io_finish(struct cn_perf_io *io, struct cn_error *err)
 {
     uint32_t metrics[CN_IO_METRIC_COUNT], unknown;
@@ -631,13 +658,15 @@ bool cn_perf_io_finish(struct cn_perf_io *io, struct cn_error *err)
         abandon(io, &io->threads[i]);
     if (io->call_count == 0)
         return true;
-    for (unsigned i = 0; i < (io->has_disk ? CN_IO_METRIC_COUNT : CN_IO_DISK_TIME); i++) {
+    for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
+        if (!has_class(io, cn_io_metrics[i].class))
+            continue;
         if (!cn_import_metric(io->import, cn_io_metrics[i].name, &metrics[i], err))
             return false;
         cn_import_describe(io->import, metrics[i], cn_io_metrics[i].description);
     }
     unknown = cn_names_add(&io->descriptors.names, UNKNOWN_DESCRIPTOR);
-    merge_gaps(io);
+    cn_perf_gaps_finish(&io->gaps);
     for (size_t i = 0; i < io->call_count; i++) {
         place(io, &io->calls[i], unknown);
         if (!add_values(io, &io->calls[i].call, metrics, err))

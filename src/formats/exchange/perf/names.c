@@ -551,6 +551,8 @@ static uint32_t resolve_stored(struct cn_perf_names *names, uint64_t address)
         frames->file = stored->file;
         frames->line = stored->line;
     }
+    if (stored && stored->language == CN_LANGUAGE_GO)
+        frames->entry = cn_perf_entry_of(stored->function);
     end_frames(names, frames);
     keep(names, 0, frames, false);
     cn_text_done(&module);

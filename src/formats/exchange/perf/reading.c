@@ -334,7 +334,10 @@ static bool add_metrics(struct perf_reading *r, struct cn_error *err)
     bool has_clock = false;
 
     for (uint32_t i = 0; i < r->file.event_count; i++) {
-        r->io_kinds[i] = cn_perf_io_of(&r->file.events[i]);
+        r->io_kinds[i] = cn_perf_io_of(&r->file, i);
+        r->spaces.has_memory = r->spaces.has_memory ||
+                               r->io_kinds[i] == CN_PERF_IO_MINOR ||
+                               r->io_kinds[i] == CN_PERF_IO_MAJOR;
         if (has_no_metric(r, i))
             r->kinds[i] = CN_PERF_OF_OTHER;
         else if (!add_metric(r, i, err))
@@ -552,7 +555,7 @@ bool cn_perf_read_rank(struct cn_import *import, struct cn_perf_symbols *symbols
     cn_perf_gpu_init(&r.gpu, import, &r.threads, launch_context, &r);
     r.gpu.finds_names = symbols->kept != NULL;
     cn_perf_memory_init(&r.heap, import, &r.threads, alloc_context, &r);
-    cn_perf_io_init(&r.io, import, &r.file);
+    cn_perf_io_init(&r.io, import, &r.file, &r.spaces);
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
         &r.names, import, symbols, &r.spaces, &r.file,

@@ -125,7 +125,7 @@ static bool decode(const struct cn_perf_attr *attr, struct cn_bytes rest,
         !take_if(&rest, type & CN_PERF_HAS_IP, &out->ip) ||
         !take_if(&rest, type & CN_PERF_HAS_TID, &ids) ||
         !take_if(&rest, type & CN_PERF_HAS_TIME, &out->time_ns) ||
-        !take_if(&rest, type & CN_PERF_HAS_ADDR, &ignored) ||
+        !take_if(&rest, type & CN_PERF_HAS_ADDR, &out->address) ||
         !take_if(&rest, type & CN_PERF_HAS_ID, &ignored) ||
         !take_if(&rest, type & CN_PERF_HAS_STREAM_ID, &ignored) ||
         !take_if(&rest, type & CN_PERF_HAS_CPU, &cpu) ||

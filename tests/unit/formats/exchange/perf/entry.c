@@ -11,6 +11,7 @@ static void knows_where_stacks_begin(void **state)
 {
     static const char *const threads[] = {"start_thread", "runtime.goexit",
                                           "make_fcontext", /* fibers, as those of PHP */
+                                          "created by main.main", /* goroutines */
                                           "ret_from_fork_asm"};
 
     (void)state;

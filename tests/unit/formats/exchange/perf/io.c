@@ -39,10 +39,15 @@ static const struct expected all[] = {
     {"newfstatat", "pipe", 145, 147, 0, -1}, /* fstat() */
     {"accept4", ":80 from 10.0.0.9", 155, 157, 10, 6},
     {"read", ":80 from 10.0.0.9", 160, 170, 70, 10},
+    {"minor page fault", "/none/work", 171, 171, 1000, -1},
+    {"page fault", "/none/work", 172, 173, 4096, -1},
+    {"major page fault", "/none/work", 174, 174, 1000, -1},
+    {"minor page fault", "/none/work", 177, 177, 1000, -1}, /* moved there */
+    {"minor page fault", "[unknown mapping]", 178, 178, 1000, -1},
     {"read", "/home/notes", 180, 0, 0, 5},
 };
 
-enum { COUNT = sizeof(all) / sizeof(all[0]), DISK_COUNT = 3 };
+enum { COUNT = sizeof(all) / sizeof(all[0]), DISK_COUNT = 4, FAULT_COUNT = 4 };
 
 static struct cn_database *made(void)
 {
@@ -92,13 +97,15 @@ static void metrics_are_the_sums_of_the_calls(void **state)
     char path[128];
 
     (void)state;
-    assert_float_equal(value_of(db, "", "io calls"), COUNT - DISK_COUNT, 0);
+    assert_float_equal(value_of(db, "", "io calls"), COUNT - DISK_COUNT - FAULT_COUNT, 0);
     assert_float_equal(value_of(db, "", "io read (B)"), 577, 0);
     assert_float_equal(value_of(db, "", "io written (B)"), 20, 0);
     assert_float_equal(value_of(db, "", "io time (sec)"), 80e-9, 1e-18);
     assert_float_equal(value_of(db, "", "disk requests"), DISK_COUNT, 0);
-    assert_float_equal(value_of(db, "", "disk read (B)"), 8192, 0);
-    assert_float_equal(value_of(db, "", "disk time (sec)"), 16e-9, 1e-18);
+    assert_float_equal(value_of(db, "", "disk read (B)"), 12288, 0);
+    assert_float_equal(value_of(db, "", "disk time (sec)"), 17e-9, 1e-18);
+    assert_float_equal(value_of(db, "", "minor page faults"), 3000, 0);
+    assert_float_equal(value_of(db, "", "major page faults"), 1000, 0);
     (void)snprintf(path, sizeof(path), "%sread;/home/notes", work);
     assert_float_equal(value_of(db, path, "io calls"), 3, 0);
     assert_float_equal(value_of(db, path, "io time (sec)"), 40e-9, 1e-18);
