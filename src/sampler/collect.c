@@ -54,6 +54,7 @@ void cn_collector_done(struct cn_sample_collector *c)
     cn_map_done(&c->stored_mappings_of);
     cn_map_done(&c->woken);
     cn_map_done(&c->ours);
+    cn_map_done(&c->in_exec);
     free(c->slot);
     c->slot = NULL;
 }
@@ -168,7 +169,7 @@ static bool map_stored(struct cn_sample_collector *c, enum cn_language language,
                        struct cn_error *err)
 {
     uint32_t *known = cn_map_at(&c->stored_mappings_of, (uint32_t)c->words[AT_TASK], 0);
-    const struct cn_synthesis to = {write_mapping, c, c->words[AT_TIME]};
+    const struct cn_synthesis to = {write_mapping, c, c->words[AT_TIME], false};
     char path[32];
 
     if (*known >> language & 1)
@@ -227,6 +228,23 @@ static size_t add_argument(struct cn_sample_collector *c, size_t len)
     return len + 2 * sizeof(uint64_t);
 }
 
+static bool has_address(const struct cn_sample_collector *c)
+{
+    return event_of(c)->attr.sample_type & PERF_SAMPLE_ADDR;
+}
+
+/* Put the address of a sample of `len` bytes after its time. Returns its length. */
+static size_t add_address(struct cn_sample_collector *c, size_t len)
+{
+    uint64_t *at = c->words + AT_CPU;
+
+    if (!has_address(c))
+        return len;
+    memmove(at + 1, at, len - AT_CPU * sizeof(*at));
+    *at = c->address;
+    return len + sizeof(*at);
+}
+
 /* Write a sample whose fixed fields and chain are in c->words; `raw`: the fields of a tracepoint with
  * their length, or nothing. */
 static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool has_chain,
@@ -242,6 +260,7 @@ static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool h
         return false;
     if (has_chain)
         c->words[AT_CHAIN] = chain_len;
+    len = add_address(c, len);
     cn_u16_put((uint8_t *)c->words + 6, (uint16_t)len);
     if (!cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len}, err))
         return false;
@@ -307,6 +326,18 @@ static bool has_user_stack(const struct cn_sample_collector *c, struct cn_bytes 
            cn_unwound_space(&c->stacks, (uint32_t)c->words[AT_TASK]) != NULL;
 }
 
+/* What exec accesses is the memory of the new program; the registers are still those of the old one. */
+static bool is_in_exec(struct cn_sample_collector *c, bool is_user)
+{
+    uint32_t pid = (uint32_t)c->words[AT_TASK];
+
+    if (cn_map_find(&c->in_exec, pid, 0) == 0)
+        return false;
+    if (is_user || event_of(c)->call == CN_SAMPLE_CALL_BEGINS)
+        *cn_map_at(&c->in_exec, pid, 0) = 0;
+    return !is_user && event_of(c)->call >= CN_SAMPLE_MINOR_FAULTS;
+}
+
 static bool has_copy(const struct cn_sample_collector *c)
 {
     return event_of(c)->attr.sample_type & PERF_SAMPLE_STACK_USER;
@@ -317,70 +348,79 @@ static bool take_raw(const struct cn_sample_collector *c, struct cn_bytes *rest,
                      struct cn_bytes *out)
 {
     *out = (struct cn_bytes){0};
-    if (!event_of(c)->is_waking && event_of(c)->call == CN_SAMPLE_NO_CALL)
+    if (!(event_of(c)->attr.sample_type & PERF_SAMPLE_RAW))
         return true;
     return rest->len >= sizeof(uint32_t) && cn_u32_get(rest->ptr) <= RAW_LEN_MAX &&
            cn_bytes_take(rest, sizeof(uint32_t) + cn_u32_get(rest->ptr), out);
-}
-
-/* A request of a disk, or its end, that is wanted. Page faults are only remembered. */
-static bool is_of_disk(struct cn_sample_collector *c, struct cn_bytes raw)
-{
-    enum cn_sample_call call = event_of(c)->call;
-
-    if (call != CN_SAMPLE_FAULTS)
-        return cn_sample_io_wants_disk(c->io, call, raw);
-    cn_sample_io_fault(c->io, (uint32_t)(c->words[AT_TASK] >> 32), raw);
-    return false;
 }
 
 /* What a system call says of descriptors. */
 static bool take_call(struct cn_sample_collector *c, struct cn_bytes raw,
                       struct cn_error *err)
 {
-    if (c->io && event_of(c)->call == CN_SAMPLE_CALL_BEGINS)
-        cn_sample_io_enter(c->io, (uint32_t)(c->words[AT_TASK] >> 32));
     return !c->io || cn_sample_io_take(c->io, c->writer, event_of(c)->call,
                                        (uint32_t)c->words[AT_TASK], raw, err);
+}
+
+/* The fields that all samples have, in c->words, and the address. */
+static bool take_fixed(struct cn_sample_collector *c, struct cn_bytes *rest)
+{
+    const size_t rest_len = FIXED_LEN - AT_CPU * sizeof(*c->words);
+    struct cn_bytes fixed;
+
+    if (!cn_bytes_take(rest, AT_CPU * sizeof(*c->words), &fixed))
+        return false;
+    memcpy(c->words, fixed.ptr, fixed.len);
+    c->words[AT_ID] = number_of(c, c->words[AT_ID]);
+    if ((has_address(c) && !cn_wire_u64_take(rest, &c->address)) ||
+        !cn_bytes_take(rest, rest_len, &fixed))
+        return false;
+    memcpy(c->words + AT_CPU, fixed.ptr, fixed.len);
+    return true;
+}
+
+static bool is_of_call(const struct cn_sample_collector *c)
+{
+    return event_of(c)->call >= CN_SAMPLE_CALL_BEGINS &&
+           event_of(c)->call <= CN_SAMPLE_CALL_ENDS;
+}
+
+/* A request of a disk, or its end. */
+static bool is_of_disk(const struct cn_sample_collector *c)
+{
+    return event_of(c)->call == CN_SAMPLE_DISK_BEGINS ||
+           event_of(c)->call == CN_SAMPLE_DISK_ENDS;
 }
 
 static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, size_t len,
                         struct cn_error *err)
 {
-    struct cn_bytes rest = {record, len}, fixed, raw, kernel = {0};
+    struct cn_bytes rest = {record, len}, raw, kernel = {0};
     bool has_chain = c->options->stacks != CN_SAMPLE_NONE;
     uint64_t kernel_len = 0, *chain = c->words + AT_CHAIN + 1;
     struct copied copied;
     size_t count;
 
-    if (!cn_bytes_take(&rest, FIXED_LEN, &fixed) ||
+    if (!take_fixed(c, &rest) ||
         (has_chain && (!cn_wire_u64_take(&rest, &kernel_len) ||
                        !cn_bytes_array(rest, 0, kernel_len, sizeof(uint64_t), &kernel) ||
                        !cn_bytes_take(&rest, kernel.len, &kernel))))
         return true;
-    memcpy(c->words, fixed.ptr, fixed.len);
-    c->words[AT_ID] = number_of(c, c->words[AT_ID]);
     if (!take_raw(c, &rest, &raw) ||
         (raw.len > 0 && (is_others(c, raw) || is_repeated(c, raw))))
         return true;
     if (!event_of(c)->is_waking)
         runs(c, (uint32_t)(c->words[AT_TASK] >> 32));
-    if (event_of(c)->call >= CN_SAMPLE_DISK_BEGINS) {
-        if (!c->io || !is_of_disk(c, raw))
-            return true;
-        if (event_of(c)->call == CN_SAMPLE_DISK_BEGINS &&
-            !cn_sample_io_request(c->io, c->writer, (uint32_t)c->words[AT_TASK],
-                                  (uint32_t)(c->words[AT_TASK] >> 32), c->words[AT_TIME],
-                                  err))
-            return false;
-    } else if (event_of(c)->call != CN_SAMPLE_NO_CALL && !take_call(c, raw, err)) {
+    if (is_of_disk(c) &&
+        (!c->io || !cn_sample_io_wants_disk(c->io, event_of(c)->call, raw)))
+        return true;
+    if (is_of_call(c) && !take_call(c, raw, err))
         return false;
-    }
     count = kernel.len / sizeof(uint64_t);
     count = count < KERNEL_CHAIN_MAX ? count : KERNEL_CHAIN_MAX;
     if (count > 0)
         memcpy(chain, kernel.ptr, count * sizeof(uint64_t));
-    if (has_copy(c) && has_user_stack(c, raw)) {
+    if (!is_in_exec(c, is_user(record)) && has_copy(c) && has_user_stack(c, raw)) {
         if (!decode_copied(c, rest, &copied))
             return true;
         count = add_user(c, &copied, chain, count);
@@ -415,6 +455,7 @@ static uint32_t event_of_kernel(const struct cn_sample_collector *c,
                                 const struct cn_kernel_stack *stack)
 {
     return stack->is_call       ? c->io->event
+           : stack->is_fault    ? c->io->fault_event
            : stack->is_waking   ? c->kernel_waking
            : stack->period == 1 ? c->kernel_switches
                                 : 0;
@@ -442,9 +483,12 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
         !cn_bytes_take(&rest, stack.kernel_count * sizeof(uint64_t), &kernel) ||
         !cn_bytes_take(&rest, stack.user_count * sizeof(uint64_t), &user))
         return true;
+    if (stack.is_fault && !c->io)
+        return true;
     if (stack.is_call && (!c->io || !cn_sample_io_restore(c->io, kernel, &raw)))
         return true;
     c->words[AT_ID] = 1 + event_of_kernel(c, &stack);
+    c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
     if (stack.is_waking) {
         if (!cn_bytes_take(&kernel, CN_KERNEL_WAKING_WORDS * sizeof(uint64_t), &bytes))
             return true;
@@ -459,6 +503,8 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
         memcpy(chain + count, kernel.ptr, kernel.len);
         count += kernel.len / sizeof(uint64_t);
     }
+    if (is_in_exec(c, stack.is_user))
+        user.len = 0;
     bool is_current = cn_unwound_is_epoch(&c->stacks, head.pid, stack.epoch);
     /* With other mappings than it had, only the first address is sure. */
     if (!is_current)
@@ -477,15 +523,26 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
         PERF_RECORD_SAMPLE |
         (uint64_t)(stack.is_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL) << 32;
     c->words[AT_IP] = stack.ip;
-    c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
     c->words[AT_TIME] = head.time_ns;
     c->words[AT_CPU] = stack.cpu;
     c->words[AT_PERIOD] = stack.period;
-    c->argument = stack.argument;
+    c->argument = stack.is_fault ? 0 : stack.argument;
+    c->address = stack.argument;
     if (!stack.is_waking)
         runs(c, head.tid);
     return (!stack.is_call || take_call(c, raw, err)) &&
            write_sample(c, count, true, raw, err);
+}
+
+static void take_object(struct cn_sample_collector *c, struct cn_bytes record)
+{
+    struct cn_kernel_record head;
+    struct cn_bytes bytes;
+
+    if (!cn_bytes_take(&record, sizeof(head), &bytes))
+        return;
+    memcpy(&head, bytes.ptr, sizeof(head));
+    cn_unwound_take_object(&c->stacks, head.pid, record);
 }
 
 bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
@@ -509,6 +566,10 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         cn_unwound_take_frames(&c->stacks, (struct cn_bytes){record, len});
         return true;
     }
+    if (type == CN_KERNEL_OBJECT) {
+        take_object(c, (struct cn_bytes){record, len});
+        return true;
+    }
     if (type == CN_KERNEL_PATH)
         return !c->io || !is_ours(c, cn_u32_get(record + KERNEL_TID_OFF)) ||
                cn_sample_io_take_path(c->io, c->writer, (struct cn_bytes){record, len},
@@ -530,6 +591,7 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         runs(c, cn_u32_get(record + len - TID_FROM_END));
     if (type == PERF_RECORD_COMM && cn_u16_get(record + 4) & PERF_RECORD_MISC_COMM_EXEC) {
         *cn_map_at(&c->stored_mappings_of, cn_u32_get(record + HEAD_LEN), 0) = 0;
+        *cn_map_at(&c->in_exec, cn_u32_get(record + HEAD_LEN), 0) = 1;
         if (c->io)
             cn_sample_io_exec(c->io, cn_u32_get(record + HEAD_LEN));
     }

@@ -45,6 +45,7 @@ struct cn_unwound {
     struct cn_timers *timers;  /* samples inside the program; NULL: not */
     struct cn_sample_gpu *gpu; /* takes stacks inside the program; NULL: not */
     uint64_t last_epoch;
+    uint64_t exec_ns;                 /* when a new program was met last */
     uint64_t copied_count;            /* stacks that were unwound here */
     bool has_goroutines;              /* tell goroutines of Go apart */
     struct cn_unwound_frames *frames; /* that wait for their samples */
@@ -86,6 +87,10 @@ size_t cn_unwound_name(struct cn_unwound *stacks, const struct cn_unwound_task *
  * kernel/shared.h. */
 void cn_unwound_take_frames(struct cn_unwound *stacks, struct cn_bytes record);
 
+/* Take struct cn_frame_copies of an object that frames refer to. */
+void cn_unwound_take_object(struct cn_unwound *stacks, uint32_t pid,
+                            struct cn_bytes copies);
+
 /* Tell the kernel the mappings of processes whose stacks were copied. */
 void cn_unwound_publish(struct cn_unwound *stacks);
 
@@ -115,6 +120,7 @@ struct cn_sample_collector {
     struct cn_stored_names stored; /* frames of interpreters */
     struct cn_map
         stored_mappings_of; /* by pid: one bit for each language, and KNOWS_PROBES */
+    struct cn_map in_exec;  /* by pid: 1 from exec until it runs its own code */
     struct cn_map ours;     /* by tid: it is sampled, or was until it ended */
     struct cn_map woken;    /* by tid: it was woken, and has not run since */
     uint64_t words[CN_COLLECT_CHAIN_MAX + 64]; /* the sample that is written */
@@ -124,6 +130,8 @@ struct cn_sample_collector {
     uint32_t kernel_switches; /* the event of switches, if their stacks are unwound in the
                                * kernel as those of the first event are; 0: they are not */
     uint32_t kernel_waking;   /* the same of wake-ups */
+    uint64_t
+        address; /* that the sample which is written is about; if its event has one */
     uint64_t argument;  /* of the system call in which the sample that is written was
                                * taken; 0: unknown */
     uint64_t looked_ns; /* when mappings were last looked up */

@@ -30,7 +30,7 @@ static size_t unwind_inside(struct cn_sample_collector *c,
     uint64_t unknown = c->stacks.ends[CN_UNWIND_UNKNOWN];
     size_t known = registers.machine == CN_UNWIND_X86_64 ? CN_UNWIND_X86_RIP + 1
                                                          : CN_INSIDE_REGISTERS;
-    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
+    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns, false};
     struct cn_error ignored = {0};
 
     memcpy(registers.value, slot->registers, known * sizeof(uint64_t));
@@ -192,7 +192,7 @@ bool cn_collector_take_slot(struct cn_sample_collector *c, struct cn_bytes rest,
 bool cn_collector_take_attached(struct cn_sample_collector *c, struct cn_bytes record,
                                 struct cn_error *err)
 {
-    struct cn_synthesis to = {cn_collector_take, c, cn_clock_ns()};
+    struct cn_synthesis to = {cn_collector_take, c, cn_clock_ns(), false};
     struct cn_inside_release release;
     struct cn_error ignored = {0};
     uint32_t *known;
@@ -256,7 +256,7 @@ bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
                               struct cn_error *err)
 {
     struct cn_sample_collector *c = collector;
-    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
+    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns, false};
     uint64_t period_ns =
         c->options->period > 0 ? c->options->period : 1000000000 / c->options->frequency;
     struct cn_unwound_task task = {slot->pid, slot->tid, slot->time_ns};
@@ -264,6 +264,11 @@ bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
 
     if (slot->copy_len > CN_INSIDE_COPY_MAX)
         return true;
+    if (slot->kind == CN_INSIDE_OBJECT) {
+        cn_unwound_take_object(&c->stacks, slot->pid,
+                               (struct cn_bytes){slot->copy, slot->copy_len});
+        return true;
+    }
     if (slot->kind == CN_INSIDE_ALLOC)
         return take_alloc(c, slot, err);
     if (slot->kind == CN_INSIDE_BEGIN) {

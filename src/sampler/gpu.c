@@ -148,7 +148,7 @@ static bool look_up(struct gpu_output *o, const uint64_t *chain, size_t count,
                     struct cn_error *err)
 {
     const struct cn_unwind_space *space = cn_unwound_space(&o->collector->stacks, o->pid);
-    struct cn_synthesis to = {cn_collector_take, o->collector, o->time_ns};
+    struct cn_synthesis to = {cn_collector_take, o->collector, o->time_ns, false};
     size_t known = 0;
 
     while (space && known < count && cn_unwind_space_find(space, chain[known]))

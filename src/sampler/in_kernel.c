@@ -2,9 +2,18 @@
 
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "sampler/kernel/kernel.h"
+
+enum {
+    HURRY = 15,           /* steps of priority */
+    YOUNG_NS = 100000000, /* a program is young for this long; */
+    YOUNG_WAITS = 100,    /* waits for that in each second */
+};
 
 /* Where the first event is a clock, its samples and those of switches are told apart by their periods:
  * switches are sampled one by one. 0: there are no switches, or they cannot be told apart. */
@@ -56,11 +65,15 @@ void cn_sample_in_kernel_open(struct cn_sample_in_kernel *in_kernel,
 
         (void)ioctl(rings->fds[i], PERF_EVENT_IOC_ID, &id);
         uint32_t event = cn_map_find(&rings->event_of, id, 0);
-        /* Switches that it does not take are copied. */
+        bool is_fault = setup->io.has_faults && event == setup->io.fault_event;
+        /* Switches and page faults that it does not take are copied. */
         if (event == 0)
             ok = cn_kernel_attach(in_kernel->kernel, rings->fds[i], &in_kernel->refusal);
         else if (event == in_kernel->switches &&
                  !cn_kernel_attach(in_kernel->kernel, rings->fds[i], &refusal))
+            continue;
+        else if (is_fault &&
+                 !cn_kernel_attach_faults(in_kernel->kernel, rings->fds[i], &refusal))
             continue;
     }
     if (!ok) {
@@ -76,4 +89,29 @@ void cn_sample_in_kernel_open(struct cn_sample_in_kernel *in_kernel,
         options->say(options->arg, text);
         free(text);
     }
+}
+
+void cn_sample_in_kernel_hurry(struct cn_sample_in_kernel *in_kernel, bool is_on)
+{
+    id_t self = (id_t)syscall(SYS_gettid);
+
+    if (is_on == in_kernel->is_hurried || !in_kernel->kernel)
+        return;
+    if (is_on)
+        in_kernel->usual_priority = getpriority(PRIO_PROCESS, self);
+    in_kernel->is_hurried =
+        is_on && setpriority(PRIO_PROCESS, self, in_kernel->usual_priority - HURRY) == 0;
+    if (!is_on)
+        (void)setpriority(PRIO_PROCESS, self, in_kernel->usual_priority);
+}
+
+bool cn_sample_in_kernel_is_young(struct cn_sample_in_kernel *in_kernel,
+                                  uint64_t begin_ns, uint64_t now_ns)
+{
+    if (now_ns - in_kernel->second_ns >= 1000000000) {
+        in_kernel->second_ns = now_ns;
+        in_kernel->young_waits = 0;
+    }
+    return in_kernel->kernel && now_ns - begin_ns < YOUNG_NS &&
+           in_kernel->young_waits++ < YOUNG_WAITS;
 }

@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
+#include "base/host/library.h"
 #include "base/host/processor.h"
 #include "base/run/clock.h"
 #include "base/text.h"
@@ -49,8 +48,8 @@ enum {
         200000, /* frames of interpreters are read this long after the time of
                                * their sample, at most */
     TASKS_MAX = 1 << 16,
-    HURRY = 15,            /* steps of priority */
     HURRY_NS = 1000000000, /* from the start on */
+    YOUNG_WAIT_MS = 1,     /* while the code of a new program is met */
 };
 
 struct sampling {
@@ -71,8 +70,6 @@ struct sampling {
     struct cn_sample_ends ends;
     uint64_t start_ns, flushed_ns, refreshed_ns;
     int wait_status;
-    int usual_priority;
-    bool is_hurried;
 };
 
 /* The threads of the processes to attach to. */
@@ -94,6 +91,17 @@ static bool find_tasks(struct sampling *s, struct cn_error *err)
     return true;
 }
 
+/* It is missing where the program of cairn was copied alone. */
+static bool has_inside_library(void)
+{
+    struct cn_error err = {0};
+    char *path = NULL;
+    bool is_found = cn_own_library_find(CN_INSIDE_LIBRARY, &path, &err);
+
+    free(path);
+    return is_found;
+}
+
 /* Copies of stacks prove few frames of interpreters: where they cannot be read in the kernel, they
  * are read inside the program. */
 static bool prefers_signals(struct sampling *s)
@@ -106,7 +114,7 @@ static bool prefers_signals(struct sampling *s)
         !cn_languages_is_interpreter(options->runner))
         return false;
     s->in_kernel.kernel = cn_kernel_new(&s->in_kernel.refusal);
-    return !s->in_kernel.kernel;
+    return !s->in_kernel.kernel && has_inside_library();
 }
 
 static bool open_rings(struct sampling *s, struct cn_error *err)
@@ -247,7 +255,8 @@ static bool open_file(struct sampling *s, struct cn_error *err)
 static bool synthesize(struct sampling *s, struct cn_error *err)
 {
     const struct cn_sample_options *options = s->options;
-    struct cn_synthesis to = {cn_collector_take, &s->collector, s->start_ns};
+    struct cn_synthesis to = {cn_collector_take, &s->collector, s->start_ns,
+                              s->setup.io.has_faults};
 
     if (!s->setup.is_user_only && !cn_synthesize_kernel(&to, err))
         return false;
@@ -268,7 +277,9 @@ static void add_record(void *arg, const uint8_t *record, size_t len)
         return;
     memcpy(&head, record, sizeof(head));
     /* The kernel takes the time of a sample before the program runs. */
-    uint64_t early_ns = head.kind == CN_KERNEL_FRAMES ? FRAMES_EARLY_NS : 0;
+    uint64_t early_ns = head.kind == CN_KERNEL_OBJECT   ? FRAMES_EARLY_NS + 1
+                        : head.kind == CN_KERNEL_FRAMES ? FRAMES_EARLY_NS
+                                                        : 0;
     cn_rings_add(&s->rings, record, len, head.time_ns - early_ns);
 }
 
@@ -468,34 +479,21 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
     return cn_perf_writer_flush(&s->writer, err);
 }
 
-static int patience_ms(const struct sampling *s)
+static int patience_ms(struct sampling *s)
 {
+    uint64_t exec_ns = s->collector.stacks.exec_ns;
+    uint64_t young_ns = exec_ns > s->start_ns ? exec_ns : s->start_ns;
     uint64_t end_ns = s->start_ns + s->options->duration_ns, now_ns = cn_clock_ns();
-    int wait_ms = s->timers.library  ? TIMERS_WAIT_MS
-                  : s->timers.shared ? CN_TIMERS_WAIT_MAX_MS
-                  : s->options->has_io || now_ns - s->start_ns < 1000000000ULL
-                      ? START_WAIT_MS
-                      : WAIT_MS;
+    int wait_ms =
+        s->timers.library  ? TIMERS_WAIT_MS
+        : s->timers.shared ? CN_TIMERS_WAIT_MAX_MS
+        : cn_sample_in_kernel_is_young(&s->in_kernel, young_ns, now_ns) ? YOUNG_WAIT_MS
+        : s->options->has_io || now_ns - s->start_ns < 1000000000ULL    ? START_WAIT_MS
+                                                                        : WAIT_MS;
 
     if (s->options->duration_ns == 0 || end_ns >= now_ns + WAIT_MS * UINT64_C(1000000))
         return wait_ms;
     return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
-}
-
-/* Until the kernel knows the code of processes it copies whole stacks, as fast as the program runs: on a busy machine
- * this thread would hardly come to describe it. Without rights, nothing changes. */
-static void hurry(struct sampling *s, bool is_begin)
-{
-    id_t self = (id_t)syscall(SYS_gettid);
-
-    if (is_begin == s->is_hurried || !s->in_kernel.kernel || !s->options->has_switches)
-        return;
-    if (is_begin)
-        s->usual_priority = getpriority(PRIO_PROCESS, self);
-    s->is_hurried =
-        is_begin && setpriority(PRIO_PROCESS, self, s->usual_priority - HURRY) == 0;
-    if (!is_begin)
-        (void)setpriority(PRIO_PROCESS, self, s->usual_priority);
 }
 
 /* Until it is over. A file that cannot be written ends the sampling, not the program. */
@@ -503,10 +501,12 @@ static bool watch(struct sampling *s, struct cn_error *err)
 {
     bool ok = true;
 
-    hurry(s, true);
+    bool may_hurry = s->options->has_switches;
+
+    cn_sample_in_kernel_hurry(&s->in_kernel, may_hurry);
     while (!is_over(s)) {
         if (cn_clock_ns() - s->start_ns > HURRY_NS)
-            hurry(s, false);
+            cn_sample_in_kernel_hurry(&s->in_kernel, false);
         cn_sample_ends_wait(&s->ends, patience_ms(s));
         if (ok) {
             ok = read_rings(s, cn_clock_ns() - LATE_NS, err);
@@ -514,7 +514,7 @@ static bool watch(struct sampling *s, struct cn_error *err)
                 cn_rings_enable(&s->rings, false);
         }
     }
-    hurry(s, false);
+    cn_sample_in_kernel_hurry(&s->in_kernel, false);
     cn_rings_enable(&s->rings, false);
     cn_attached_detach(&s->attached);
     cn_ring_watch_stop(&s->watch);

@@ -171,10 +171,9 @@ void cn_timers_move(struct cn_timers *timers,
         }
         if (state != CN_INSIDE_FULL)
             continue;
-        if (slot->kind == CN_INSIDE_ALLOC) {
-            timers->alloc_count++;
+        timers->alloc_count += slot->kind == CN_INSIDE_ALLOC;
+        if (slot->kind == CN_INSIDE_ALLOC || slot->kind == CN_INSIDE_OBJECT)
             take(arg, slot);
-        }
         atomic_store_explicit(&slot->state, CN_INSIDE_FREE, memory_order_release);
     }
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/record.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "sampler/gpu.h"
 #include "sampler/kernel/kernel.h"
@@ -238,6 +239,7 @@ static void exec_task(struct cn_unwound *stacks, struct cn_bytes record)
     struct cn_unwound_process *process =
         process_at(stacks, cn_u32_get(record.ptr + PID_OFF));
 
+    stacks->exec_ns = cn_clock_ns();
     end_epoch(stacks, process);
     cn_unwind_space_clear(process->space);
     forget_languages(stacks, process);
@@ -331,6 +333,18 @@ void cn_unwound_take_frames(struct cn_unwound *stacks, struct cn_bytes record)
     CN_GROW_TO(frames->words, found.word_count, frames->capacity);
     if (bytes.len > 0)
         memcpy(frames->words, bytes.ptr, bytes.len);
+}
+
+void cn_unwound_take_object(struct cn_unwound *stacks, uint32_t pid,
+                            struct cn_bytes copies)
+{
+    struct cn_unwound_process *process = process_at(stacks, pid);
+    struct cn_bytes address;
+
+    if (!process->languages || !cn_bytes_take(&copies, sizeof(uint64_t), &address))
+        return;
+    cn_memory_begin_copies(stacks->memory, (pid_t)pid, copies);
+    cn_languages_learn(process->languages, cn_u64_get(address.ptr));
 }
 
 static uint64_t apart_ns(const struct cn_unwound_frames *frames,

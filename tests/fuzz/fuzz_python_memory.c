@@ -33,8 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     (void)cn_language_python.describe(python, &table);
     count = cn_python_walk(python, CN_IMAGE_TID, frames, CN_PYTHON_FRAMES_MAX);
     assert(count <= CN_PYTHON_FRAMES_MAX);
-    count = cn_python_merge(python, frames, count, chain, 4, ROOM, false, false);
-    assert(count >= 4 && count <= ROOM);
+    size_t merged = cn_python_merge(python, frames, count, chain, 4, ROOM, false, false);
+    assert(merged >= 4 && merged <= ROOM);
+    /* Copies that were made at a sample, of anything. */
+    cn_memory_begin_copies(memory, 1, bytes);
+    for (size_t i = 0; i < count; i++)
+        cn_language_python.learn(python, frames[i].code);
     cn_python_close(python);
     cn_stored_names_done(&names);
     free(memory);

@@ -21,15 +21,16 @@
 #define CN_INSIDE_MEMORY_ENV     "CAIRN_MEMORY"
 
 enum {
-    CN_INSIDE_MAGIC = 0x73616d35,
+    CN_INSIDE_MAGIC = 0x73616d37,
     CN_INSIDE_SLOTS = 1024,
     CN_INSIDE_FIRST_SLOTS = 64, /* in use at the start: the fewer, the fewer pages */
     CN_INSIDE_RELEASES = 1 << 14,
     CN_INSIDE_COPY_MAX = 60 << 10,
     CN_INSIDE_REGISTERS = 33,
     CN_INSIDE_TABLES = 64, /* processes whose frames are read inside */
-    CN_INSIDE_BLOCKS = 8,
+    CN_INSIDE_BLOCKS = 32, /* even, at most 32 */
     CN_INSIDE_BLOCK_LEN = 256,
+    CN_INSIDE_NO_BLOCK = 0, /* of one that was not read; no memory is there */
 };
 
 enum cn_inside_state { CN_INSIDE_FREE, CN_INSIDE_FILLING, CN_INSIDE_FULL };
@@ -38,6 +39,7 @@ enum cn_inside_kind {
     CN_INSIDE_SAMPLE, /* registers, and a copy of the stack */
     CN_INSIDE_BEGIN,  /* of a process: the text of /proc/self/maps */
     CN_INSIDE_ALLOC,  /* a sample of an allocation */
+    CN_INSIDE_OBJECT, /* struct cn_frame_copies of an object that frames refer to */
 };
 
 struct cn_inside_alloc {
@@ -106,7 +108,7 @@ struct cn_inside_slot {
     uint32_t has_frames;
     struct cn_frame_walk walk;
     struct cn_inside_block {
-        uint64_t begin; /* 1: nothing */
+        uint64_t begin;
         uint8_t bytes[CN_INSIDE_BLOCK_LEN];
     } blocks[CN_INSIDE_BLOCKS];
     uint8_t copy[CN_INSIDE_COPY_MAX]; /* of which copy_len are there */
@@ -135,6 +137,8 @@ struct cn_inside_shared {
     _Atomic uint64_t lost_count;
     _Atomic uint64_t
         lost_alloc_count; /* samples of allocations without a slot, or a place */
+    _Atomic uint64_t
+        objects[1 << CN_FRAME_OBJECT_BITS]; /* that were copied the last time */
     struct cn_inside_release releases[CN_INSIDE_RELEASES];
     struct cn_inside_table tables[CN_INSIDE_TABLES];
     struct cn_inside_slot slots[CN_INSIDE_SLOTS];

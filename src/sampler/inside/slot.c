@@ -1,5 +1,6 @@
 #include "sampler/inside/slot.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -25,6 +26,10 @@ struct cn_inside_shared *cn_inside;
 /* Of this thread. */
 static _Thread_local uintptr_t stack_begin, stack_end;
 static _Thread_local uint64_t known_state; /* of an interpreter */
+static _Thread_local struct {
+    uint64_t begins[CN_INSIDE_BLOCKS]; /* that the last sample needed */
+    uint32_t used;                     /* bits: those that this one needs */
+} known_blocks;
 
 static struct cn_inside_slot *take_next(void)
 {
@@ -49,6 +54,17 @@ static struct cn_inside_slot *take_any(void)
     return slot;
 }
 
+static void fill_in(struct cn_inside_slot *slot, uint32_t kind)
+{
+    struct timespec now;
+
+    slot->kind = kind;
+    slot->pid = (uint32_t)getpid();
+    slot->tid = (uint32_t)syscall(SYS_gettid);
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    slot->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* All slots were full for some time: cairn may have been killed. */
 static _Atomic bool has_waited;
 
@@ -71,7 +87,6 @@ static struct cn_inside_slot *wait_for_slot(void)
 struct cn_inside_slot *cn_inside_take(uint32_t kind)
 {
     struct cn_inside_slot *slot = take_any();
-    struct timespec now;
 
     if (!slot && kind == CN_INSIDE_ALLOC)
         slot = wait_for_slot();
@@ -83,11 +98,7 @@ struct cn_inside_slot *cn_inside_take(uint32_t kind)
     }
     if (atomic_load_explicit(&has_waited, memory_order_relaxed))
         atomic_store(&has_waited, false);
-    slot->kind = kind;
-    slot->pid = (uint32_t)getpid();
-    slot->tid = (uint32_t)syscall(SYS_gettid);
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    slot->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    fill_in(slot, kind);
     return slot;
 }
 
@@ -101,16 +112,71 @@ static size_t copy_len(uintptr_t from)
     return end - from < CN_INSIDE_COPY_MAX ? end - from : CN_INSIDE_COPY_MAX;
 }
 
+/* Read the blocks that the last sample of the thread needed, which this one mostly needs as well, in one
+ * system call. Those after one that cannot be read are read when they are needed. A handler of a
+ * signal may change what is known meanwhile. */
+static void read_known_blocks(struct cn_inside_slot *slot)
+{
+    struct iovec to[CN_INSIDE_BLOCKS], from[CN_INSIDE_BLOCKS];
+    size_t count = 0;
+    long len = 0;
+
+    for (size_t i = 0; i < CN_INSIDE_BLOCKS; i++) {
+        struct cn_inside_block *block = &slot->blocks[i];
+
+        block->begin = known_blocks.begins[i];
+        if (block->begin == CN_INSIDE_NO_BLOCK)
+            continue;
+        to[count] = (struct iovec){block->bytes, sizeof(block->bytes)};
+        from[count++] =
+            (struct iovec){(void *)(uintptr_t)block->begin, sizeof(block->bytes)};
+    }
+    if (count > 0)
+        len = syscall(SYS_process_vm_readv, (long)slot->pid, to, (long)count, from,
+                      (long)count, 0L);
+    for (size_t i = 0; i < CN_INSIDE_BLOCKS; i++) {
+        if (slot->blocks[i].begin == CN_INSIDE_NO_BLOCK)
+            continue;
+        if (len < CN_INSIDE_BLOCK_LEN)
+            slot->blocks[i].begin = CN_INSIDE_NO_BLOCK;
+        len -= CN_INSIDE_BLOCK_LEN;
+    }
+    known_blocks.used = 0;
+}
+
+static void know_blocks(const struct cn_inside_slot *slot)
+{
+    for (size_t i = 0; i < CN_INSIDE_BLOCKS; i++)
+        known_blocks.begins[i] =
+            known_blocks.used >> i & 1 ? slot->blocks[i].begin : CN_INSIDE_NO_BLOCK;
+}
+
+/* Each block has two places: those that a walk reads in turns do not drive each other out. */
+static size_t place_of(const struct cn_inside_slot *slot, uint64_t begin)
+{
+    uint64_t number = begin / CN_INSIDE_BLOCK_LEN;
+    size_t at =
+        (number ^ number >> 4 ^ number >> 8 ^ number >> 12) % (CN_INSIDE_BLOCKS / 2) * 2;
+
+    if (slot->blocks[at].begin == begin)
+        return at;
+    return slot->blocks[at + 1].begin == begin || known_blocks.used >> at & 1 ? at + 1
+                                                                              : at;
+}
+
 static const struct cn_inside_block *block_at(struct cn_inside_slot *slot, uint64_t begin)
 {
-    struct cn_inside_block *block =
-        &slot->blocks[begin / CN_INSIDE_BLOCK_LEN % CN_INSIDE_BLOCKS];
+    if (begin == CN_INSIDE_NO_BLOCK)
+        return NULL;
+    size_t at = place_of(slot, begin);
+    struct cn_inside_block *block = &slot->blocks[at];
     struct iovec to = {block->bytes, sizeof(block->bytes)};
     struct iovec from = {(void *)(uintptr_t)begin, sizeof(block->bytes)};
 
+    known_blocks.used |= 1U << at;
     if (block->begin == begin)
         return block;
-    block->begin = 1;
+    block->begin = CN_INSIDE_NO_BLOCK;
     if (syscall(SYS_process_vm_readv, (long)slot->pid, &to, 1L, &from, 1L, 0L) !=
         (long)sizeof(block->bytes))
         return NULL;
@@ -168,16 +234,47 @@ static bool find_states(struct cn_frame_walk *walk, const struct cn_frame_table 
     return true;
 }
 
-void cn_inside_read_frames(struct cn_inside_slot *slot)
+/* Copy an object to a slot of its own, which cairn takes before that of the sample. False if there is none. */
+static bool copy_object(struct cn_inside_slot *slot, const struct cn_frame_table *table,
+                        uint64_t address)
 {
-    const struct cn_frame_table *table = find_table(slot->pid);
+    struct cn_inside_slot *to = take_any();
+
+    static_assert(sizeof(struct cn_frame_copies) <= CN_INSIDE_COPY_MAX &&
+                      offsetof(struct cn_inside_slot, copy) % 8 == 0,
+                  "an object with its parts is in the place of a copy of the stack");
+    if (!to)
+        return false;
+    fill_in(to, CN_INSIDE_OBJECT);
+    to->time_ns = slot->time_ns - 1;
+    to->has_frames = 0;
+    to->copy_len = cn_frame_object_copy(&slot->walk, table, address, (void *)to->copy);
+    cn_inside_give(to);
+    return true;
+}
+
+/* Copy the objects that are seen for the first time. */
+static void copy_objects(struct cn_inside_slot *slot, const struct cn_frame_table *table)
+{
+    struct cn_frame_seen seen;
+
+    for (uint32_t i = 0;
+         i < CN_FRAME_STEPS_MAX && cn_frame_object_find(&slot->walk, table, i, &seen);
+         i++) {
+        _Atomic uint64_t *known = &cn_inside->objects[seen.slot];
+
+        if (seen.address != 0 &&
+            atomic_load_explicit(known, memory_order_relaxed) != seen.identity &&
+            copy_object(slot, table, seen.address))
+            atomic_store_explicit(known, seen.identity, memory_order_relaxed);
+    }
+}
+
+static void walk_frames(struct cn_inside_slot *slot, const struct cn_frame_table *table)
+{
     struct cn_frame_walk *walk = &slot->walk;
 
-    slot->has_frames = 0;
-    if (!table)
-        return;
-    for (size_t i = 0; i < CN_INSIDE_BLOCKS; i++)
-        slot->blocks[i].begin = 1;
+    walk->pid = slot->pid;
     walk->tid = slot->tid;
     walk->has_failed = false;
     if (!find_states(walk, table))
@@ -197,6 +294,20 @@ void cn_inside_read_frames(struct cn_inside_slot *slot)
     slot->has_frames = walk->state_count > 0;
 }
 
+void cn_inside_read_frames(struct cn_inside_slot *slot)
+{
+    const struct cn_frame_table *table = find_table(slot->pid);
+
+    slot->has_frames = 0;
+    if (!table)
+        return;
+    read_known_blocks(slot);
+    walk_frames(slot, table);
+    know_blocks(slot);
+    if (slot->has_frames && table->object.len > 0)
+        copy_objects(slot, table);
+}
+
 void cn_inside_copy_stack(struct cn_inside_slot *slot, uintptr_t from)
 {
     slot->copy_len = (uint32_t)copy_len(from);
@@ -206,6 +317,7 @@ void cn_inside_copy_stack(struct cn_inside_slot *slot, uintptr_t from)
 void cn_inside_forget(void)
 {
     known_state = 0;
+    memset(known_blocks.begins, 0, sizeof(known_blocks.begins));
 }
 
 void cn_inside_find_stack(void)

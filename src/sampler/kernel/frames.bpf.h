@@ -35,6 +35,26 @@ struct {
     __type(value, struct cn_frame_walk);
 } frame_walks SEC(".maps");
 
+/* The objects that were copied the last time, by a hash of their addresses. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1 << CN_FRAME_OBJECT_BITS);
+    __type(key, uint32_t);
+    __type(value, uint64_t);
+} objects SEC(".maps");
+
+struct object_record {
+    struct cn_kernel_record head;
+    struct cn_frame_copies copies;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct object_record);
+} object_records SEC(".maps");
+
 /* What is used of the kernel's description of a task; where it is, is known when it is loaded. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct thread_struct {
@@ -139,6 +159,35 @@ static long walk_state(uint32_t index, void *arg)
     return 0;
 }
 
+/* Copy the object of a row that is seen for the first time. */
+static long copy_object(uint32_t index, void *arg)
+{
+    struct frame_loop *loop = arg;
+    struct cn_frame_walk *w = loop->walk;
+    struct cn_frame_seen seen;
+    uint32_t zero = 0, len;
+    struct object_record *record;
+    uint64_t *known;
+
+    if (!cn_frame_object_find(w, loop->table, index, &seen))
+        return 1;
+    known = bpf_map_lookup_elem(&objects, &seen.slot);
+    record = bpf_map_lookup_elem(&object_records, &zero);
+    if (seen.address == 0 || !known || *known == seen.identity || !record)
+        return 0;
+    len = cn_frame_object_copy(w, loop->table, seen.address, &record->copies);
+    record->head.kind = CN_KERNEL_OBJECT;
+    record->head.pid = w->pid;
+    record->head.tid = w->tid;
+    record->head.count = len / sizeof(uint64_t);
+    record->head.time_ns = w->time_ns;
+    if (len <= sizeof(record->copies) &&
+        bpf_ringbuf_output(&ring, record, sizeof(record->head) + len, BPF_RB_NO_WAKEUP) ==
+            0)
+        *known = seen.identity;
+    return 0;
+}
+
 /* Leave the frames of the sampled thread in the ring. False if the sampler must find them; a
  * thread that runs none has none. */
 static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t task,
@@ -152,7 +201,9 @@ static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t
 
     if (!w)
         return false;
+    w->pid = (uint32_t)(task >> 32);
     w->tid = (uint32_t)task;
+    w->time_ns = time_ns;
     w->has_failed = false;
     if (!find_states(w, t, task, registers))
         return false;
@@ -162,10 +213,12 @@ static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t
     count = w->found.word_count;
     if (w->has_failed || count > CN_FRAME_WORDS_MAX)
         return false;
+    if (t->object.len > 0)
+        bpf_loop(CN_FRAME_STEPS_MAX, copy_object, &loop, 0);
     head = (struct cn_kernel_record *)w->record_head;
     head->kind = CN_KERNEL_FRAMES;
-    head->pid = (uint32_t)(task >> 32);
-    head->tid = (uint32_t)task;
+    head->pid = w->pid;
+    head->tid = w->tid;
     head->count = count;
     head->time_ns = time_ns;
     return bpf_ringbuf_output(&ring, w->record_head,

@@ -35,7 +35,7 @@ struct cn_kernel {
     const struct cn_bpf *bpf;
     struct bpf_object *object;
     struct ring_buffer *ring;
-    int program, ring_fd, processes, interpreters, modules, rules;
+    int program, fault_program, ring_fd, processes, interpreters, modules, rules;
     struct cn_kernel_rules all_rules;
     size_t rules_sent;
     struct cn_map module_of; /* by its pointer */
@@ -97,7 +97,8 @@ static bool load(struct cn_kernel *kernel, struct cn_error *err)
     const struct cn_bpf *bpf = kernel->bpf;
 
     if (!load_object(kernel, true) && !load_object(kernel, false)) {
-        if (errno == EPERM || errno == EACCES)
+        /* What the verifier does not accept is refused to root as well. */
+        if (errno == EPERM || (errno == EACCES && geteuid() != 0))
             return cn_fail(err, CN_ERR_IO,
                            "the kernel allows BPF programs to root alone, or to "
                            "CAP_BPF and CAP_PERFMON");
@@ -105,6 +106,7 @@ static bool load(struct cn_kernel *kernel, struct cn_error *err)
                                   "5.17 and CONFIG_DEBUG_INFO_BTF)");
     }
     kernel->program = bpf->program_fd(bpf->find_program(kernel->object, "sample"));
+    kernel->fault_program = bpf->program_fd(bpf->find_program(kernel->object, "fault"));
     kernel->ring_fd = bpf->find_map(kernel->object, "ring");
     kernel->processes = bpf->find_map(kernel->object, "processes");
     kernel->interpreters = bpf->find_map(kernel->object, "interpreters");
@@ -156,10 +158,20 @@ void cn_kernel_free(struct cn_kernel *kernel)
     free(kernel);
 }
 
+static bool attach(int fd, int program, struct cn_error *err)
+{
+    return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) == 0 ||
+           cn_fail_errno(err, "cannot attach the BPF program");
+}
+
 bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err)
 {
-    return ioctl(fd, PERF_EVENT_IOC_SET_BPF, kernel->program) == 0 ||
-           cn_fail_errno(err, "cannot attach the BPF program");
+    return attach(fd, kernel->program, err);
+}
+
+bool cn_kernel_attach_faults(struct cn_kernel *kernel, int fd, struct cn_error *err)
+{
+    return attach(fd, kernel->fault_program, err);
 }
 
 bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *numbers,
@@ -174,9 +186,7 @@ bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *num
 
         (void)bpf->map_update(map, &number, &is_shown, 0);
     }
-    return ioctl(fd, PERF_EVENT_IOC_SET_BPF,
-                 bpf->program_fd(bpf->find_program(kernel->object, "call"))) == 0 ||
-           cn_fail_errno(err, "cannot attach the BPF program");
+    return attach(fd, bpf->program_fd(bpf->find_program(kernel->object, "call")), err);
 }
 
 int cn_kernel_map(const struct cn_kernel *kernel, const char *name)
@@ -389,6 +399,11 @@ bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err)
     (void)fd;
     (void)err;
     return false;
+}
+
+bool cn_kernel_attach_faults(struct cn_kernel *kernel, int fd, struct cn_error *err)
+{
+    return cn_kernel_attach(kernel, fd, err);
 }
 
 bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *numbers,

@@ -29,6 +29,10 @@ void cn_kernel_free(struct cn_kernel *kernel); /* NULL is fine */
  * know which one it runs for, since threads that inherit an event have no cookie. */
 CN_CHECK bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err);
 
+/* The same for an event of page faults, whose samples have addresses. */
+CN_CHECK bool cn_kernel_attach_faults(struct cn_kernel *kernel, int fd,
+                                      struct cn_error *err);
+
 /* Run it at an event of the tracepoint raw_syscalls:sys_enter, for these numbers of system calls. */
 CN_CHECK bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd,
                                      const int16_t *numbers, size_t count,

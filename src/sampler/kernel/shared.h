@@ -31,6 +31,7 @@ enum {
 enum cn_kernel_kind { /* no types of records of perf */
                       CN_KERNEL_STACK = 1 << 16,
                       CN_KERNEL_FRAMES, /* struct cn_frames_found and its words */
+                      CN_KERNEL_OBJECT, /* struct cn_frame_copies */
                       CN_KERNEL_PATH,   /* paths_shared.h */
                       CN_KERNEL_ALLOC,  /* allocations_shared.h */
                       CN_KERNEL_RELEASE,
@@ -49,9 +50,10 @@ struct cn_kernel_record {
 struct cn_kernel_stack {
     uint64_t ip, period;
     uint64_t epoch;    /* of the mappings that were used */
-    uint64_t argument; /* in a system call: its first one */
+    uint64_t argument; /* in a system call: its first one; of a page fault: the address */
     uint32_t cpu, kernel_count, user_count;
-    uint8_t is_user, is_cut, is_call, is_waking;
+    uint8_t is_user, is_cut, is_call, is_waking, is_fault;
+    uint8_t unused[7];
 };
 
 enum { CN_KERNEL_STACK_WORDS = sizeof(struct cn_kernel_stack) / sizeof(uint64_t) };

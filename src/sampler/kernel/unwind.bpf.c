@@ -470,6 +470,25 @@ int sample(struct bpf_perf_event_data *ctx)
     return finish(w, &loop, &registers) ? WRITE_NONE : WRITE_A_SAMPLE;
 }
 
+/* A page fault, without the kernel's part of its stack, which is the same of all. */
+SEC("perf_event")
+int fault(struct bpf_perf_event_data *ctx)
+{
+    struct user_registers registers = {0};
+    bool has_registers = find_registers(ctx, &registers);
+    struct loop loop;
+    struct walk *w = begin(&loop, bpf_get_current_pid_tgid(), &registers);
+
+    if (!w || !has_registers)
+        return WRITE_A_SAMPLE;
+    w->record.stack.ip = FRAME_PC(&ctx->regs);
+    w->record.stack.period = ctx->sample_period;
+    w->record.stack.argument = ctx->addr;
+    w->record.stack.is_user = IS_USER(&ctx->regs);
+    w->record.stack.is_fault = true;
+    return finish(w, &loop, &registers) ? WRITE_NONE : WRITE_A_SAMPLE;
+}
+
 /* The fields of raw_syscalls:sys_enter. */
 struct entered {
     uint64_t common;

@@ -147,12 +147,15 @@ CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
     w->values[CN_FRAME_SELF] = 0;
     w->values[CN_FRAME_ARRAY] = w->array;
     w->values[CN_FRAME_STATE] = w->state;
+    w->values[CN_FRAME_DELEGATOR] = w->delegator;
     for (uint32_t i = 0; i < reads_most && i < count; i++) {
         uint32_t from = reads[i].from & (CN_FRAME_VALUES - 1), to = reads[i].to;
         uint64_t value = 0;
 
         if (from == CN_FRAME_SELF && reads[i].off == CN_FRAME_ADDRESS)
             value = w->frame;
+        else if (reads[i].off == CN_FRAME_ADDRESS)
+            value = w->values[from];
         else if (from == CN_FRAME_SELF)
             value = w->frame_words[(uint32_t)reads[i].off / 8 & (CN_FRAME_WORDS - 1)];
         else if (w->values[from] != 0) /* what fails takes longest */
@@ -221,7 +224,7 @@ CN_FRAME_INLINE bool cn_frame_walk_enter(struct cn_frame_walk *w,
 {
     uint64_t words = 0;
 
-    w->frame = w->end = w->array = 0;
+    w->frame = w->end = w->array = w->delegator = 0;
     if (t->order == CN_FRAME_NONE)
         return true;
     if (t->order == CN_FRAME_DOWN)
@@ -242,14 +245,56 @@ CN_FRAME_INLINE bool cn_frame_walk_enter(struct cn_frame_walk *w,
     return true;
 }
 
+/* Go to the frame of the generator that w->delegator is now. False ends the walk. */
+CN_FRAME_INLINE bool cn_frame_walk_enter_delegator(struct cn_frame_walk *w,
+                                                   const struct cn_frame_table *t)
+{
+    uint64_t parent = 0;
+
+    if (!cn_frame_walk_u64(w, &parent, w->delegator + t->delegation.parent) ||
+        (parent != 0 &&
+         !cn_frame_walk_u64(w, &w->frame, w->delegator + t->delegation.frame))) {
+        w->has_failed = true;
+        return false;
+    }
+    /* The one that runs delegates to no other. */
+    if (parent == 0) {
+        w->frame = w->resumed_by;
+        w->delegator = 0;
+    }
+    return w->frame != 0;
+}
+
+/* The caller of a frame that points to it, or the next generator that delegates. */
+CN_FRAME_INLINE bool cn_frame_walk_leave_linked(struct cn_frame_walk *w,
+                                                const struct cn_frame_table *t)
+{
+    const struct cn_frame_delegation *d = &t->delegation;
+    uint64_t caller = w->frame_words[t->link / 8 & (CN_FRAME_WORDS - 1)];
+
+    if (d->parent > 0 && w->delegator != 0) {
+        if (cn_frame_walk_u64(w, &w->delegator, w->delegator + d->parent))
+            return cn_frame_walk_enter_delegator(w, t);
+        w->has_failed = true;
+        return false;
+    }
+    if (d->parent > 0 && w->frame_words[d->function / 8 & (CN_FRAME_WORDS - 1)] == 0) {
+        w->delegator = w->frame_words[d->generator / 8 & (CN_FRAME_WORDS - 1)];
+        w->resumed_by = caller;
+        if (w->delegator != 0)
+            return cn_frame_walk_enter_delegator(w, t);
+    }
+    w->frame = caller;
+    return caller != 0;
+}
+
 /* The frame of the caller. False if its array has no other. */
 CN_FRAME_INLINE bool cn_frame_walk_leave_frame(struct cn_frame_walk *w,
                                                const struct cn_frame_table *t)
 {
     switch (t->order) {
     case CN_FRAME_LINKED:
-        w->frame = w->frame_words[t->link / 8 & (CN_FRAME_WORDS - 1)];
-        return w->frame != 0;
+        return cn_frame_walk_leave_linked(w, t);
     case CN_FRAME_UP:
         w->frame += t->stride;
         return w->frame < w->end;
@@ -299,6 +344,79 @@ CN_FRAME_INLINE bool cn_frame_walk_step(struct cn_frame_walk *w,
     w->found.word_count =
         at + (t->row_len < CN_FRAME_ROW_MAX ? t->row_len : CN_FRAME_ROW_MAX);
     return cn_frame_walk_leave_frame(w, t);
+}
+
+/* An object that a row refers to. */
+struct cn_frame_seen {
+    uint64_t address;  /* 0: none */
+    uint64_t identity; /* in this process, of what it was at this time */
+    uint32_t slot;     /* a hash of its address */
+};
+
+/* That of a row; false after the last row. */
+CN_FRAME_INLINE bool cn_frame_object_find(const struct cn_frame_walk *w,
+                                          const struct cn_frame_table *t, uint32_t index,
+                                          struct cn_frame_seen *out)
+{
+    const uint32_t row = w->found.head_len + index * w->found.row_len;
+    uint64_t hash;
+
+    if (row + w->found.row_len > w->found.word_count)
+        return false;
+    out->address = w->words[(row + t->object.word) & (CN_FRAME_WORDS_MAX - 1)] &
+                   ~(uint64_t)CN_FRAME_TAGS;
+    hash = (out->address ^ (uint64_t)w->pid << 40) * 0x9e3779b97f4a7c15;
+    out->slot = (uint32_t)(hash >> (64 - CN_FRAME_OBJECT_BITS));
+    out->identity = hash + w->words[(row + t->object.sum) & (CN_FRAME_WORDS_MAX - 1)];
+    return true;
+}
+
+/* Add a copy, which begins with its address and length. Returns where the next one is. */
+CN_FRAME_INLINE uint32_t cn_frame_copy_add(struct cn_frame_walk *w,
+                                           struct cn_frame_copies *c, uint32_t at,
+                                           uint64_t address, uint64_t len)
+{
+    uint8_t *out = c->bytes + (at & (CN_FRAME_COPIES_MAX - 1));
+
+    /* The verifier of the kernel must see the number that is compared. */
+    __asm__ volatile("" : "+r"(len));
+    if (len > CN_FRAME_PART_MAX || at >= CN_FRAME_COPIES_MAX ||
+        !CN_FRAME_COPY(w, out + CN_FRAME_COPY_HEAD, len, address))
+        return at;
+    ((uint64_t *)(void *)out)[0] = address;
+    ((uint64_t *)(void *)out)[1] = len;
+    return at + CN_FRAME_COPY_HEAD + (((uint32_t)len + 7) & ~7U);
+}
+
+/* Add what a pointer of an object points to. Its items may be narrower than the widest are. */
+CN_FRAME_INLINE uint32_t cn_frame_copy_part(struct cn_frame_walk *w,
+                                            struct cn_frame_copies *c, uint32_t at,
+                                            const struct cn_frame_part *part,
+                                            uint64_t object)
+{
+    uint64_t address = 0, count = 0, width = part->width, last = 0;
+    uint32_t next;
+
+    if (!cn_frame_walk_u64(w, &address, object + part->pointer))
+        return at;
+    if (width > 0 && cn_frame_walk_u64(w, &count, address + part->count) &&
+        count <= CN_FRAME_PART_MAX)
+        last = count;
+    next = cn_frame_copy_add(w, c, at, address, part->head + last * width);
+    return next != at ? next : cn_frame_copy_add(w, c, at, address, part->head + last);
+}
+
+/* Copy an object and its parts, as far as they can be read. Returns the bytes of `c` that are used. */
+CN_FRAME_INLINE uint32_t cn_frame_object_copy(struct cn_frame_walk *w,
+                                              const struct cn_frame_table *t,
+                                              uint64_t address, struct cn_frame_copies *c)
+{
+    uint32_t at = cn_frame_copy_add(w, c, 0, address, t->object.len);
+
+    for (uint32_t i = 0; i < CN_FRAME_PARTS_MAX && i < t->object.part_count; i++)
+        at = cn_frame_copy_part(w, c, at, &t->object.parts[i], address);
+    c->address = address;
+    return (uint32_t)sizeof(c->address) + at;
 }
 
 #endif

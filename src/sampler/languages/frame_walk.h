@@ -51,13 +51,14 @@ enum {
     CN_FRAME_SELF,
     CN_FRAME_ARRAY,
     CN_FRAME_STATE,
-    CN_FRAME_OTHER, /* an address that the table has */
+    CN_FRAME_OTHER,     /* an address that the table has */
+    CN_FRAME_DELEGATOR, /* the generator that the frame is of, if it delegates */
     CN_FRAME_FOUND,
 };
 
 enum { CN_FRAME_NOWHERE = 255 };
 
-/* In the place of an offset in a frame: its address. */
+/* In the place of an offset: the address of the frame, or of the delegator. */
 #define CN_FRAME_ADDRESS INT32_MIN
 
 /* 8 bytes at an offset from a start, or from the sum of two. Words of a row that several reads go to
@@ -102,6 +103,41 @@ struct cn_frame_ending {
 
 enum { CN_FRAME_ENDING_MAX = 1 << 18 }; /* bytes of a frame that ends */
 
+/* Objects that words of rows point to may be freed before their names are asked for. Each that is seen for
+ * the first time is copied, with its parts: what pointers in it point to. */
+enum {
+    CN_FRAME_OBJECT_MAX = 512,
+    CN_FRAME_PART_MAX = 1 << 13, /* bytes; of a longer one the head is copied */
+    CN_FRAME_PARTS_MAX = 4,
+    CN_FRAME_COPIES_MAX = 1 << 14, /* where the last one begins */
+    CN_FRAME_COPY_HEAD = 16,
+    CN_FRAME_OBJECT_BITS = 14, /* of hashes of addresses */
+};
+
+struct cn_frame_part {
+    uint32_t pointer; /* offset in the object */
+    uint32_t head;    /* bytes before its items; at most CN_FRAME_OBJECT_MAX */
+    uint32_t count;   /* offset in the part: the number of items, of 8 bytes */
+    uint32_t width;   /* of an item, at most; 0: the head is enough */
+};
+
+struct cn_frame_object {
+    uint32_t len; /* 0: none is copied */
+    uint32_t word,
+        sum; /* of a row: its address, and what tells it from a later one there */
+    uint32_t part_count;
+    struct cn_frame_part parts[CN_FRAME_PARTS_MAX];
+};
+
+/* A run-time whose generators delegate to others (PHP, `yield from`): the caller of the innermost is
+ * a placeholder, a frame without a function. It has the generator that was resumed, from which on each
+ * points to the one that it delegates to; the frames of them are between the two, the outermost first.
+ * Offsets; `parent` 0: it has none. */
+struct cn_frame_delegation {
+    uint32_t function, generator; /* in a frame */
+    uint32_t frame, parent;       /* in a generator */
+};
+
 struct cn_frame_table {
     uint64_t root;
     uint32_t root_kind, order;
@@ -128,7 +164,15 @@ struct cn_frame_table {
     struct cn_frame_range
         resumed; /* one that is shown in the place of them, and left out */
     struct cn_frame_ending ending;
+    struct cn_frame_object object;
+    struct cn_frame_delegation delegation;
     struct cn_frame_read head_reads[CN_FRAME_HEAD_READS_MAX], reads[CN_FRAME_READS_MAX];
+};
+
+/* An object with its parts, as memory.h has copies. */
+struct cn_frame_copies {
+    uint64_t address; /* of the object */
+    uint8_t bytes[CN_FRAME_COPIES_MAX + CN_FRAME_COPY_HEAD + CN_FRAME_PART_MAX];
 };
 
 /* What a walk found: words of the state, then rows of the frames, the innermost first. A thread may
@@ -144,8 +188,10 @@ struct cn_frames_found {
 struct cn_frame_walk {
     struct cn_memory *memory; /* NULL in the kernel, which reads its own process */
     uint64_t interpreter, state, array, frame, end;
-    uint32_t tid;
-    bool is_single; /* there is one interpreter */
+    uint32_t pid, tid;
+    uint64_t time_ns;               /* in the kernel, and `pid` */
+    uint64_t delegator, resumed_by; /* 0: the frame is of no generator that delegates */
+    bool is_single;                 /* there is one interpreter */
     bool has_failed;
     uint64_t states[CN_FRAME_STATES_MAX]; /* that were found, the innermost first */
     uint32_t state_count;

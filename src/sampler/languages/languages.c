@@ -133,6 +133,13 @@ bool cn_languages_describe(const struct cn_languages *languages,
     return is_enough;
 }
 
+void cn_languages_learn(struct cn_languages *languages, uint64_t object)
+{
+    for (size_t i = 0; i < languages->count; i++)
+        if (languages->list[i].runtime->learn)
+            languages->list[i].runtime->learn(languages->list[i].state, object);
+}
+
 bool cn_languages_is_stale(const struct cn_languages *languages)
 {
     for (size_t i = 0; i < languages->count; i++)

@@ -69,6 +69,8 @@ struct cn_language_runtime {
     /* The table of frame_walk.h; NULL: the run-time has none, its frames are found in copies of
      * stacks. */
     enum cn_language_table (*describe)(void *state, struct cn_frame_table *out);
+    /* Learn what an object is from copies of it, which are all that can be read now; may be NULL. */
+    void (*learn)(void *state, uint64_t object);
     /* True if describe() may give more than the last time; may be NULL. */
     bool (*is_stale)(const void *state);
     /* One line about what would show its functions, if they are not: the caller frees it. NULL:
@@ -96,6 +98,9 @@ void cn_languages_free(struct cn_languages *languages); /* NULL is fine */
  * else is needed: no other run-time has frames that are found in copies of stacks. */
 bool cn_languages_describe(const struct cn_languages *languages,
                            struct cn_frame_table *out, bool *has_table);
+
+/* Copies of an object were made at a sample: the memory reads them. */
+void cn_languages_learn(struct cn_languages *languages, uint64_t object);
 
 /* True if cn_languages_describe() may give more than the last time. */
 bool cn_languages_is_stale(const struct cn_languages *languages);

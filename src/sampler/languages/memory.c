@@ -4,11 +4,37 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/bytes/record.h"
+
 void cn_memory_begin(struct cn_memory *memory, pid_t pid, size_t bytes)
 {
     memory->pid = pid;
     memory->round++;
     memory->left = bytes;
+    memory->copies = (struct cn_bytes){0};
+}
+
+void cn_memory_begin_copies(struct cn_memory *memory, pid_t pid, struct cn_bytes copies)
+{
+    cn_memory_begin(memory, pid, 0);
+    memory->copies = copies;
+}
+
+static bool read_copy(struct cn_bytes copies, uint64_t address, void *out, size_t len)
+{
+    struct cn_bytes head, bytes;
+
+    while (cn_bytes_take(&copies, 2 * sizeof(uint64_t), &head)) {
+        uint64_t begin = cn_u64_get(head.ptr), size = cn_u64_get(head.ptr + 8);
+
+        if (size > copies.len || !cn_bytes_take(&copies, (size + 7) / 8 * 8, &bytes))
+            return false;
+        if (address < begin || address - begin > size || len > size - (address - begin))
+            continue;
+        memcpy(out, bytes.ptr + (address - begin), len);
+        return true;
+    }
+    return false;
 }
 
 static bool copy(struct cn_memory *memory, uint64_t address, void *out, size_t len)
@@ -49,6 +75,8 @@ bool cn_memory_read(struct cn_memory *memory, uint64_t address, void *out, size_
 
     if (address > UINT64_MAX - len)
         return false;
+    if (memory->copies.len > 0)
+        return read_copy(memory->copies, address, out, len);
     if (len > 2 * (size_t)CN_MEMORY_BLOCK_LEN)
         return copy(memory, address, out, len);
     while (len > 0) {

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/bytes/bytes.h"
+
 enum { CN_MEMORY_BLOCK_LEN = 1024, CN_MEMORY_BLOCKS = 64 };
 
 /* Copy bytes of a process; false if they are not all there. */
@@ -25,9 +27,10 @@ struct cn_memory {
     pid_t pid;
     cn_memory_copy copy; /* NULL: by process_vm_readv() */
     void *arg;
-    size_t left;     /* bytes that may still be read */
-    uint64_t round;  /* blocks of earlier ones are stale */
-    bool is_refused; /* this user may not read the memory of a process */
+    size_t left;            /* bytes that may still be read */
+    uint64_t round;         /* blocks of earlier ones are stale */
+    struct cn_bytes copies; /* nothing else is read, if there are any */
+    bool is_refused;        /* this user may not read the memory of a process */
     struct cn_memory_block {
         uint64_t begin, round;
         uint8_t bytes[CN_MEMORY_BLOCK_LEN];
@@ -36,6 +39,10 @@ struct cn_memory {
 
 /* Forget what was read, and allow as many bytes of a process. */
 void cn_memory_begin(struct cn_memory *memory, pid_t pid, size_t bytes);
+
+/* Read from copies that were made at a sample until the next cn_memory_begin(): each has its
+ * address, its length in bytes and these, padded to 8. */
+void cn_memory_begin_copies(struct cn_memory *memory, pid_t pid, struct cn_bytes copies);
 
 /* False if the bytes are not all there, or no more may be read. */
 bool cn_memory_read(struct cn_memory *memory, uint64_t address, void *out, size_t len);

@@ -25,8 +25,9 @@ enum {
     KIND_SUB = 9,
     KIND_FORMAT = 10,
     KIND_EVAL = 11,
-    IS_BLOCK = 1 << 6, /* of an eval */
-    SORTS = 3,         /* kind of an array */
+    IS_BLOCK = 1 << 6,  /* of an eval */
+    IS_REGEXP = 1 << 6, /* of a sub: a block of code in a regular expression */
+    SORTS = 3,          /* kind of an array */
     LINE_NUMBER = 36,
     LINE_FILE = 48,
     VALUE_BODY = 0,
@@ -58,14 +59,16 @@ enum {
     KEYS_MAX = 32,
 };
 
-/* Words of the state, and of a context, that are read. The sum is of words that another sub at the
+/* Words of the state, and of a context, that are read: both have the line, the path of its file and
+ * the first characters of that in this order. The sum is of words that another sub at the
  * same address has others of. */
-enum { HEAD_LINE, HEAD_FILE, HEAD_LEN };
+enum { HEAD_LINE, HEAD_FILE, HEAD_FILE_CHARS, HEAD_LEN };
 enum {
     AT_KIND,
     AT_RETURN,
     AT_LINE,
     AT_FILE,
+    AT_FILE_CHARS, /* the first of its path */
     AT_SUB,
     AT_SUM,
     AT_REQUIRED,
@@ -107,8 +110,9 @@ static void make_tables(struct cn_perl *p)
 {
     const struct cn_perl_layout *l = p->layout;
     struct cn_frame_table *t = &p->interpreted.table;
-    enum { LINE = CN_FRAME_FOUND + 2, SUB = CN_FRAME_FOUND + 5, BODY };
-    enum { REQUIRED = CN_FRAME_FOUND + 8, CHARS };
+    enum { LINE = CN_FRAME_FOUND + 2, FILE = CN_FRAME_FOUND + 4, SUB = FILE + 2, BODY };
+    enum { REQUIRED = CN_FRAME_FOUND + 9, CHARS };
+    enum { HEAD_FILE_NAME = CN_FRAME_FOUND + 2 };
 
     *t = (struct cn_frame_table){
         .language = CN_LANGUAGE_PERL,
@@ -120,15 +124,16 @@ static void make_tables(struct cn_perl *p)
         .stride = l->context_len,
         .frame_len = l->context_len,
         .head_len = HEAD_LEN,
-        .head_read_count = 3,
+        .head_read_count = 4,
         .head_reads =
             {
                 {CN_FRAME_STATE, CN_FRAME_NOWHERE, 0, l->line},
                 {CN_FRAME_FOUND, HEAD_LINE, 0, LINE_NUMBER},
                 {CN_FRAME_FOUND, HEAD_FILE, 0, LINE_FILE},
+                {HEAD_FILE_NAME, HEAD_FILE_CHARS, 0, 0},
             },
         .row_len = ROW_LEN,
-        .read_count = 12,
+        .read_count = 13,
         .reads =
             {
                 {CN_FRAME_SELF, AT_KIND, 0, CONTEXT_KIND},
@@ -136,6 +141,7 @@ static void make_tables(struct cn_perl *p)
                 {CN_FRAME_SELF, CN_FRAME_NOWHERE, 0, CONTEXT_LINE},
                 {LINE, AT_LINE, 0, LINE_NUMBER},
                 {LINE, AT_FILE, 0, LINE_FILE},
+                {FILE, AT_FILE_CHARS, 0, 0},
                 {CN_FRAME_SELF, AT_SUB, 0, l->sub},
                 {SUB, AT_SUM, 0, VALUE_BODY},
                 {BODY, AT_SUM, 0, SUB_NAME},
@@ -205,21 +211,40 @@ static bool read_package(struct cn_perl *p, uint64_t package, char out[NAME_MAX]
     return read_name(p, name, out);
 }
 
-/* A path, as it was when it was first read if the process has ended; "" if it is not known. */
-static const char *read_file(struct cn_perl *p, uint64_t address)
+/* The first characters of a string, without what is after its end. */
+static uint64_t first_chars(uint64_t word)
 {
-    char chars[CN_STORED_TEXT_MAX];
+    for (unsigned i = 0; i < 64; i += 8)
+        if ((word >> i & 0xff) == 0)
+            return word & ((UINT64_C(1) << i) - 1);
+    return word;
+}
+
+/* A path, which began with `first` at the sample (0: not known): as it was when it was first read if
+ * it has changed since, or the process has ended. "" if it is not known. Each string that eval
+ * compiles has a number, "(eval 12)", which is left out. */
+static const char *read_file(struct cn_perl *p, uint64_t address, uint64_t first)
+{
+    static const char eval[] = "(eval ";
+    char chars[CN_STORED_TEXT_MAX] = {0};
     const struct cn_language_text *known = cn_language_texts_find(&p->files, address);
-    size_t len = 0;
+    uint64_t now;
 
     if (address == 0)
         return "";
-    if (!cn_memory_string(p->memory, address, chars, sizeof(chars)))
-        return known ? known->chars : "";
-    len = strlen(chars);
+    bool is_read = cn_memory_string(p->memory, address, chars, sizeof(chars));
+    memcpy(&now, chars, sizeof(now));
+    now = is_read ? first_chars(now) : 0;
+    first = first_chars(first);
+    if (first == 0)
+        first = is_read || !known ? now : known->check;
+    if (memcmp(&first, eval, strlen(eval)) == 0)
+        return "(eval)";
+    if (now != first || first == 0)
+        return known && known->check == first ? known->chars : "";
     if (known && strcmp(known->chars, chars) == 0)
         return known->chars;
-    return cn_language_texts_add(&p->files, address, 0, chars, len)->chars;
+    return cn_language_texts_add(&p->files, address, first, chars, strlen(chars))->chars;
 }
 
 /* Where a sub begins: its first operation has the line, unless it is in C. The file is "" if it is
@@ -234,7 +259,7 @@ static uint32_t find_start(struct cn_perl *p, uint64_t body, const char **file)
         !cn_memory_u32(p->memory, start + LINE_NUMBER, &line) || line > LINES_MAX ||
         !cn_memory_u64(p->memory, start + LINE_FILE, &path))
         return 0;
-    *file = read_file(p, path);
+    *file = read_file(p, path, 0);
     return (*file)[0] != '\0' ? line : 0;
 }
 
@@ -302,6 +327,16 @@ static void print_required(struct cn_perl *p, const uint64_t *row, struct cn_tex
         cn_text_str_add(out, "(require)");
 }
 
+static bool is_regexp(const uint64_t *row)
+{
+    return (row[AT_KIND] & KIND_MASK) == KIND_SUB && row[AT_KIND] & IS_REGEXP;
+}
+
+static bool is_sort(const uint64_t *row)
+{
+    return (row[AT_KIND] & KIND_MASK) == KIND_NONE && (uint32_t)row[AT_ARRAY] == SORTS;
+}
+
 static bool name_row(struct cn_perl *p, const uint64_t *row, struct cn_text *out,
                      uint32_t *first_line)
 {
@@ -315,6 +350,10 @@ static bool name_row(struct cn_perl *p, const uint64_t *row, struct cn_text *out
         cn_text_str_add(out, "(sort block)");
         return true;
     default:
+        if (is_regexp(row)) {
+            cn_text_str_add(out, "(regexp block)");
+            return true;
+        }
         sub = read_sub(p, row[AT_SUB], row[AT_SUM]);
         cn_text_str_add(out, sub ? sub->chars : "");
         *first_line = sub ? sub->line : 0;
@@ -338,18 +377,26 @@ static uint64_t name_frame(void *arg, size_t frame,
     bool is_known = frame == p->main_frame ||
                     name_row(p, cn_interpreted_row(in, frame), &name, &stored.first_line);
     /* The line is that from which the frame before was called. */
-    uint64_t line =
-        frame == 0 ? in->head[HEAD_LINE] : cn_interpreted_row(in, frame - 1)[AT_LINE];
-    uint64_t file =
-        frame == 0 ? in->head[HEAD_FILE] : cn_interpreted_row(in, frame - 1)[AT_FILE];
+    const uint64_t *at = frame == 0 ? in->head : cn_interpreted_row(in, frame - 1);
+    const uint64_t *line = at + (frame == 0 ? (size_t)HEAD_LINE : (size_t)AT_LINE);
     if (is_known) {
         stored.function = cn_text_str(&name);
-        stored.file = read_file(p, file);
-        stored.line = (uint32_t)line;
+        stored.file = read_file(p, line[1], line[2]);
+        stored.line = (uint32_t)line[0];
     }
     uint64_t address = cn_stored_names_address(p->names, &stored);
     cn_text_done(&name);
     return address;
+}
+
+/* A call from C returns to no operation. Neither does the last one of a block that C calls: the
+ * context of that block is the next of the same array. */
+static bool is_from_c(const uint64_t *row, const uint64_t *outer)
+{
+    return row[AT_RETURN] == 0 &&
+           !(outer && !is_regexp(row) &&
+             (uint32_t)row[AT_ARRAY] == (uint32_t)outer[AT_ARRAY] &&
+             (is_sort(outer) || is_regexp(outer)));
 }
 
 static void list(void *arg, struct cn_interpreted *in)
@@ -358,15 +405,14 @@ static void list(void *arg, struct cn_interpreted *in)
 
     for (size_t i = 0; i < in->row_count; i++) {
         const uint64_t *row = in->rows + in->row_len * i;
+        const uint64_t *outer = i + 1 < in->row_count ? row + in->row_len : NULL;
         unsigned kind = row[AT_KIND] & KIND_MASK;
-        bool is_sort = (uint32_t)row[AT_ARRAY] == SORTS;
 
-        /* A call from C returns to no operation. */
         if (kind == KIND_SUB || kind == KIND_FORMAT)
-            cn_interpreted_add(in, i, row[AT_RETURN] == 0 ? CN_INTERPRETER_FIRST : 0);
+            cn_interpreted_add(in, i, is_from_c(row, outer) ? CN_INTERPRETER_FIRST : 0);
         else if (kind == KIND_EVAL && !(row[AT_KIND] & IS_BLOCK))
             cn_interpreted_add(in, i, 0);
-        else if (kind == KIND_NONE && is_sort)
+        else if (is_sort(row))
             cn_interpreted_add(in, i, CN_INTERPRETER_FIRST);
     }
     p->main_frame = SIZE_MAX;

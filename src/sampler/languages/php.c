@@ -18,6 +18,7 @@ enum {
     FRAME_OPLINE = 0,
     FRAME_PREPARED = 8,
     FRAME_FUNCTION = 24,
+    FRAME_THIS = 32,
     FRAME_CALL = 40,
     FRAME_ARGUMENTS = 44,
     FRAME_PREVIOUS = 48,
@@ -40,6 +41,7 @@ enum {
     IS_TOP = 1 << 17, /* of a call: the first frame of the function that interprets */
     OPCODES_MAX = 1 << 24,
     TOP_BEFORE_CURRENT = 32, /* in the globals */
+    GENERATOR_PARENT_AFTER_FRAME = 96,
 };
 
 /* Words of a frame that are read. */
@@ -52,18 +54,19 @@ enum {
     AT_FILE,
     AT_FIRST,
     AT_HASHES,
+    AT_DELEGATOR,
     ROW_LEN
 };
 enum { AT_FUNCTION = ROW_LEN }; /* of walks that the sampler does */
 
 static const struct cn_php_layout layouts[] = {
-    {20190902, "7.4", 1664, 488, 60, 64, 136, 144, 52, 56},
-    {20200930, "8.0", 1696, 488, 68, 72, 144, 152, 60, 64},
-    {20210902, "8.1", 1752, 488, 68, 72, 144, 152, 60, 64},
-    {20220829, "8.2", 1800, 488, 80, 88, 152, 160, 76, 56},
-    {20230831, "8.3", 1760, 488, 76, 80, 144, 152, 72, 64},
-    {20240924, "8.4", 1928, 488, 96, 104, 168, 176, 92, 72},
-    {20250925, "8.5", 1952, 512, 96, 104, 168, 176, 92, 72},
+    {20190902, "7.4", 1664, 488, 60, 64, 136, 144, 52, 56, 64},
+    {20200930, "8.0", 1696, 488, 68, 72, 144, 152, 60, 64, 56},
+    {20210902, "8.1", 1752, 488, 68, 72, 144, 152, 60, 64, 56},
+    {20220829, "8.2", 1800, 488, 80, 88, 152, 160, 76, 56, 56},
+    {20230831, "8.3", 1760, 488, 76, 80, 144, 152, 72, 64, 56},
+    {20240924, "8.4", 1928, 488, 96, 104, 168, 176, 92, 72, 56},
+    {20250925, "8.5", 1952, 512, 96, 104, 168, 176, 92, 72, 56},
 };
 
 struct cn_php {
@@ -120,7 +123,14 @@ static void make_tables(struct cn_php *p)
                 .frame_len = FRAME_SLOTS_BEGIN,
                 .slot_len = FRAME_SLOT_LEN,
             },
-        .read_count = 13,
+        .delegation =
+            {
+                .function = FRAME_FUNCTION,
+                .generator = FRAME_THIS,
+                .frame = p->layout->generator_frame,
+                .parent = p->layout->generator_frame + GENERATOR_PARENT_AFTER_FRAME,
+            },
+        .read_count = 14,
         .reads =
             {
                 {CN_FRAME_SELF, AT_CALL, 0, FRAME_CALL},
@@ -136,6 +146,7 @@ static void make_tables(struct cn_php *p)
                 {CLASS_TEXT, AT_HASHES, 0, TEXT_HASH},
                 {FILE, AT_HASHES, 0, TEXT_HASH},
                 {FUNCTION, AT_FIRST, 0, (int32_t)p->layout->first_line},
+                {CN_FRAME_DELEGATOR, AT_DELEGATOR, 0, CN_FRAME_ADDRESS},
             },
     };
     in->late = in->table;
@@ -270,18 +281,44 @@ static uint64_t name_frame(void *arg, size_t frame,
     return address;
 }
 
+/* Generators that delegate are part of the call of the one that runs. Their rows follow that of the
+ * placeholder after it, the outermost first. Returns the row after them. */
+static size_t list_delegators(struct cn_interpreted *in, size_t begin)
+{
+    size_t end = begin;
+
+    while (end < in->row_count && in->rows[in->row_len * end + AT_DELEGATOR] != 0)
+        end++;
+    for (size_t i = end; i-- > begin;)
+        cn_interpreted_add(in, i, i == begin ? CN_INTERPRETER_FIRST : 0);
+    return end;
+}
+
+static bool is_delegator(const struct cn_interpreted *in, size_t i)
+{
+    return i < in->row_count && in->rows[in->row_len * i + AT_DELEGATOR] != 0;
+}
+
 static void list(void *arg, struct cn_interpreted *in)
 {
+    size_t i = 0;
+
     (void)arg;
-    for (size_t i = 0; i < in->row_count; i++) {
+    while (i < in->row_count) {
         const uint64_t *row = in->rows + in->row_len * i;
         uint8_t kind = (uint8_t)row[AT_KIND];
+        bool is_first = row[AT_CALL] & IS_TOP && !is_delegator(in, i + 2);
 
+        if (is_delegator(in, i)) {
+            i = list_delegators(in, i);
+            continue;
+        }
         /* Some frames are there for their caller alone. */
         if (kind == USER_FUNCTION || kind == EVAL_CODE)
-            cn_interpreted_add(in, i, row[AT_CALL] & IS_TOP ? CN_INTERPRETER_FIRST : 0);
+            cn_interpreted_add(in, i, is_first ? CN_INTERPRETER_FIRST : 0);
         else if (kind == INTERNAL_FUNCTION && row[AT_NAME] != 0)
             cn_interpreted_add(in, i, 0);
+        i++;
     }
 }
 

@@ -24,6 +24,7 @@ struct cn_php_layout {
     uint32_t current;                         /* frame, in them */
     uint32_t last, opcodes, file, first_line; /* of a function */
     uint32_t variables, temporaries;          /* their numbers, of a function */
+    uint32_t generator_frame;                 /* of a generator */
 };
 
 /* That of a version; NULL if it is not known. */

@@ -97,6 +97,36 @@ static uint32_t tid_off(void)
     return cn_unwind_machine_here() == CN_UNWIND_X86_64 ? X86_TID_OFF : ARM_TID_OFF;
 }
 
+/* What is copied of code: it may be of a module that is imported and freed at once. */
+static struct cn_frame_object describe_code(const struct cn_python_layout *l)
+{
+    const uint32_t offsets[] = {l->object_type, l->code_name,       l->code_file,
+                                l->code_lines,  l->code_first_line, l->code_bytes};
+    uint32_t text_head = l->text_ascii > l->text_other ? l->text_ascii : l->text_other;
+    struct cn_frame_object object = {
+        .word = AT_CODE,
+        .sum = AT_SUM,
+        .part_count = 3,
+        .parts =
+            {
+                {l->code_name, text_head, l->text_len, 4},
+                {l->code_file, text_head, l->text_len, 4},
+                {l->code_lines, l->bytes_data, l->bytes_len, 1},
+            },
+    };
+
+    if (l->code_instructions == 0)
+        object.parts[object.part_count++] =
+            (struct cn_frame_part){l->code_bytes, l->bytes_data, 0, 0};
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
+        if (offsets[i] + 8 > object.len)
+            object.len = offsets[i] + 8;
+    if (object.len > CN_FRAME_OBJECT_MAX || text_head > CN_FRAME_OBJECT_MAX ||
+        l->bytes_data > CN_FRAME_OBJECT_MAX)
+        object.len = 0;
+    return object;
+}
+
 /* How frames are walked. False if one is too long. */
 static bool make_table(struct cn_python *p)
 {
@@ -121,19 +151,21 @@ static bool make_table(struct cn_python *p)
         .second = l->cframe_frame,
         .link = l->frame_previous,
         .row_len = ROW_LEN,
-        .read_count = 6,
+        .read_count = 7,
         .reads =
             {
                 {CN_FRAME_SELF, AT_CODE, 0, (int32_t)l->frame_code},
                 {CN_FRAME_SELF, AT_INSTRUCTION, 0, (int32_t)l->frame_instruction},
                 {CN_FRAME_SELF, AT_ENTRY, 0, (int32_t)l->frame_entry},
                 {CN_FRAME_FOUND, AT_SUM, 0, (int32_t)l->code_name},
+                {CN_FRAME_FOUND, AT_SUM, 0, (int32_t)l->code_file},
                 {CN_FRAME_FOUND, AT_SUM, 0, (int32_t)l->code_lines},
                 {CN_FRAME_SELF, AT_GENERATOR, 0, CN_FRAME_ADDRESS},
             },
     };
     if (l->frame_generator > 0)
-        p->table.reads[5].off = (int32_t)l->frame_generator;
+        p->table.reads[6].off = (int32_t)l->frame_generator;
+    p->table.object = describe_code(l);
     cn_python_tasks_describe(&p->tasks, l, &p->table);
     for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
         if (offsets[i] / 8 * 8 + 8 > p->table.frame_len)
@@ -298,12 +330,22 @@ static const struct cn_python_code *find_code(struct cn_python *p,
     const struct cn_python_code *code =
         frame->sum != 0 ? cn_python_code_find(&p->codes, frame->code, frame->sum) : NULL;
 
-    if (!code)
-        code = cn_python_code_at(&p->codes, p->memory, &p->layout, p->place.code_type,
-                                 frame->code);
-    if (frame->sum != 0 && code && frame->sum != code->key[0] + code->key[2])
-        return NULL;
-    return code;
+    if (code && !code->is_partial)
+        return code;
+    code = cn_python_code_at(&p->codes, p->memory, &p->layout, p->place.code_type,
+                             frame->code);
+    if (frame->sum == 0 || (code && frame->sum == cn_python_code_sum(code)))
+        return code;
+    return cn_python_code_find(&p->codes, frame->code, frame->sum);
+}
+
+static void learn(void *state, uint64_t object)
+{
+    struct cn_python *p = state;
+
+    if (p->is_known)
+        (void)cn_python_code_at(&p->codes, p->memory, &p->layout, p->place.code_type,
+                                object);
 }
 
 static uint64_t unknown_frame(struct cn_python *p)
@@ -543,6 +585,7 @@ const struct cn_language_runtime cn_language_python = {
     .undo = see,
     .finish = finish,
     .describe = describe,
+    .learn = learn,
     .is_stale = is_stale,
     .hint = hint,
     .close = close_python,

@@ -86,6 +86,7 @@ struct cn_python_code {
     uint32_t first_line;
     struct cn_bytes lines;
     uint64_t begin, end; /* of its instructions */
+    bool is_partial;     /* its lines were not copied */
 };
 
 /* The bytes of instructions that a table of lines describes. */
@@ -113,8 +114,8 @@ struct cn_python_task {
 struct cn_python_frame {
     uint64_t code;
     uint64_t instruction; /* address or number, as the layout says */
-    uint64_t sum;  /* of the addresses of name and lines of the code; 0: not known */
-    bool is_first; /* of the call that interprets it: its caller is native */
+    uint64_t sum;         /* cn_python_code_sum() of the code; 0: not known */
+    bool is_first;        /* of the call that interprets it: its caller is native */
     /* If it has an address, not a frame, but what runs the frame before it, whose code it has. */
     struct cn_python_task task;
 };

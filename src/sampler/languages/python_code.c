@@ -176,12 +176,17 @@ static bool read_code(struct cn_python_codes *codes, struct cn_memory *memory,
     return code->function && code->file && find_instructions(memory, layout, code);
 }
 
+uint64_t cn_python_code_sum(const struct cn_python_code *code)
+{
+    return code->key[0] + code->key[1] + code->key[2];
+}
+
 const struct cn_python_code *cn_python_code_find(const struct cn_python_codes *codes,
                                                  uint64_t address, uint64_t sum)
 {
     uint32_t at = cn_map_find(&codes->number_of, address, UINT32_MAX);
 
-    return at != UINT32_MAX && codes->list[at].key[0] + codes->list[at].key[2] == sum
+    return at != UINT32_MAX && cn_python_code_sum(&codes->list[at]) == sum
                ? &codes->list[at]
                : NULL;
 }
@@ -203,7 +208,8 @@ const struct cn_python_code *cn_python_code_at(struct cn_python_codes *codes,
         return NULL;
     code.key[3] = code.first_line;
     uint32_t at = cn_map_find(&codes->number_of, address, UINT32_MAX);
-    if (at != UINT32_MAX && memcmp(codes->list[at].key, code.key, sizeof(code.key)) == 0)
+    if (at != UINT32_MAX && !codes->list[at].is_partial &&
+        memcmp(codes->list[at].key, code.key, sizeof(code.key)) == 0)
         return &codes->list[at];
     if (codes->count >= CODES_MAX || codes->text_len >= TEXTS_LEN_MAX) {
         cn_python_codes_done(codes);
@@ -211,6 +217,7 @@ const struct cn_python_code *cn_python_code_at(struct cn_python_codes *codes,
     }
     if (!read_code(codes, memory, layout, &code))
         return NULL;
+    code.is_partial = memory->copies.len > 0 && code.lines.len == 0;
     if (at == UINT32_MAX) {
         at = *cn_map_at(&codes->number_of, address, (uint32_t)codes->count);
         CN_PUSH(codes->list, codes->count, codes->capacity, code);

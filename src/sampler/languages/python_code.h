@@ -31,8 +31,12 @@ struct cn_python_codes {
 
 void cn_python_codes_done(struct cn_python_codes *codes);
 
-/* The code object at an address, if it was read before and its name and lines are where they
- * were at a sample (`sum` of their addresses); NULL otherwise. */
+/* The sum of the addresses of its name, file and lines: another object at the same address has
+ * another file, as long as modules live. */
+uint64_t cn_python_code_sum(const struct cn_python_code *code);
+
+/* The code object at an address, if it was read before and had this sum at a sample; NULL
+ * otherwise. */
 const struct cn_python_code *cn_python_code_find(const struct cn_python_codes *codes,
                                                  uint64_t address, uint64_t sum);
 

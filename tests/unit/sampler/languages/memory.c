@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes/wire.h"
 #include "sampler/languages/file.h"
 #include "sampler/languages/languages.h"
 #include "support/skip.h"
@@ -63,6 +64,36 @@ static void reads_no_more_than_was_granted(void **state)
     assert_true(cn_memory_u64(&memory, begin + 2048, &word));
     assert_false(cn_memory_u64(&memory, begin + 4096, &word));
     assert_true(cn_memory_u64(&memory, begin + 8, &word));
+}
+
+static void reads_copies_alone_while_it_has_them(void **state)
+{
+    struct cn_text copies = {0};
+    uint8_t out[16];
+
+    (void)state;
+    for (uint64_t address = 1000; address <= 2000; address += 1000) {
+        cn_wire_u64(&copies, address);
+        cn_wire_bytes(&copies, "abcdefghijkl", 12);
+        cn_wire_u32(&copies, 0);
+    }
+    cn_memory_begin_copies(&memory, getpid(), cn_wire_view(&copies));
+    assert_true(cn_memory_read(&memory, 2000, out, 12));
+    assert_memory_equal(out, "abcdefghijkl", 12);
+    assert_true(cn_memory_read(&memory, 1011, out, 1));
+    assert_int_equal(out[0], 'l');
+    assert_false(cn_memory_read(&memory, 1005, out, 8));
+    assert_false(cn_memory_read(&memory, 999, out, 1));
+    assert_false(cn_memory_read(&memory, (uintptr_t)room, out, 1));
+    /* Of a copy that is cut, nothing. */
+    cn_memory_begin_copies(&memory, getpid(),
+                           (struct cn_bytes){cn_wire_view(&copies).ptr, copies.len - 8});
+    assert_true(cn_memory_read(&memory, 1000, out, 12));
+    assert_false(cn_memory_read(&memory, 2000, out, 1));
+    cn_memory_begin(&memory, getpid(), 1 << 16);
+    assert_false(cn_memory_read(&memory, 2000, out, 1));
+    assert_true(cn_memory_read(&memory, (uintptr_t)room, out, 1));
+    cn_text_done(&copies);
 }
 
 static void forgets_what_it_read_for_the_last_sample(void **state)
@@ -152,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_any_length_at_any_address),
         cmocka_unit_test(reads_no_more_than_was_granted),
+        cmocka_unit_test(reads_copies_alone_while_it_has_them),
         cmocka_unit_test(forgets_what_it_read_for_the_last_sample),
         cmocka_unit_test(reads_strings_that_end),
         cmocka_unit_test(knows_that_memory_may_not_be_read),

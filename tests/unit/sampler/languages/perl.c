@@ -86,6 +86,73 @@ static void names_what_is_required_as_long_as_it_is_there(void **state)
     cn_test_interpreted_free(t);
 }
 
+/* A block that C calls ends with no operation to return to, and so does the last call in it. */
+static void shows_the_last_call_of_a_block_below_it(void **state)
+{
+    static const char *const sorted[] = {
+        "main::key:3", "(sort block):12", "", "main::work:12", "main::RUNTIME:20", "",
+        NULL};
+    static const char *const matched[] = {
+        "main::key:3", "(regexp block):12", "", "main::work:12", "main::RUNTIME:20", "",
+        NULL};
+    enum { ARRAYS = 0x400, CONTEXTS = 0x500, LAST = 32, SUB_OF_REGEXP = 9 | 0x40 };
+
+    (void)state;
+    for (int is_match = 0; is_match < 2; is_match++) {
+        struct cn_test_interpreted *t =
+            cn_test_interpreted_new(&cn_test_perl, cn_test_perl.versions[0]);
+        size_t len = cn_perl_layout_find((uint8_t)cn_test_perl.versions[0])->context_len;
+        uint8_t *image = (uint8_t *)t->image.chars, *block = image + CONTEXTS;
+
+        cn_u32_put(image + ARRAYS + LAST, 1);
+        memcpy(block + len, block, len);
+        *block = is_match ? SUB_OF_REGEXP : 0;
+        assert_true(cn_test_interpreted_read(t));
+        cn_test_interpreted_finish(t, false, true);
+        cn_test_interpreted_expect(t, is_match ? matched : sorted);
+        cn_test_interpreted_free(t);
+    }
+}
+
+/* The file of the first frame: a new one is the last that was added. */
+static const char *file_of_first(struct cn_test_interpreted *t)
+{
+    const char *file = NULL;
+
+    cn_memory_begin(&t->memory, CN_IMAGE_TID, 1 << 16);
+    cn_test_interpreted_finish(t, false, true);
+    for (size_t i = 0; i < t->names.count; i++)
+        if (strcmp(t->names.frames[i].function, "main::key") == 0)
+            file = t->names.frames[i].file;
+    assert_non_null(file);
+    return file;
+}
+
+/* The path of a string is freed with what eval made of it. */
+static void shows_no_file_that_has_changed(void **state)
+{
+    static const char *const texts[] = {"/srv/app.pl", "(eval 12)"};
+    static const char *const files[] = {"/srv/app.pl", "(eval)"};
+    enum { FILE = 0xe80 };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (int is_known = 0; is_known < 2; is_known++) {
+            struct cn_test_interpreted *t =
+                cn_test_interpreted_new(&cn_test_perl, cn_test_perl.versions[0]);
+            char *file = t->image.chars + FILE;
+
+            memcpy(file, texts[i], strlen(texts[i]) + 1);
+            assert_true(cn_test_interpreted_read(t));
+            if (is_known)
+                assert_string_equal(file_of_first(t), files[i]);
+            memcpy(file, "(\xb4Y\xe4", 5);
+            assert_string_equal(file_of_first(t), i == 0 && !is_known ? "" : files[i]);
+            cn_test_interpreted_free(t);
+        }
+    }
+}
+
 static void says_what_would_show_frames_that_are_missing(void **state)
 {
     struct cn_test_interpreted *t =
@@ -132,6 +199,8 @@ int main(void)
         cmocka_unit_test(survives_any_memory),
         cmocka_unit_test(trusts_no_late_frames),
         cmocka_unit_test(names_what_is_required_as_long_as_it_is_there),
+        cmocka_unit_test(shows_the_last_call_of_a_block_below_it),
+        cmocka_unit_test(shows_no_file_that_has_changed),
         cmocka_unit_test(says_what_would_show_frames_that_are_missing),
         cmocka_unit_test(names_versions_that_are_not_known),
     };

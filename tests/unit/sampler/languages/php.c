@@ -107,6 +107,65 @@ static void shows_functions_whose_variables_are_freed(void **state)
     }
 }
 
+enum { GENERATED = 0x1000, GENERATOR = 0x1100, GENERATOR_LEN = 0x200 };
+
+/* A generator that delegates to the next, with the line where it does. */
+static void add_generator(uint8_t *image, const struct cn_php_layout *l, unsigned number,
+                          uint32_t line)
+{
+    uint8_t *frame = image + GENERATED + GENERATOR_LEN * number;
+    uint8_t *generator = image + GENERATOR + GENERATOR_LEN * number;
+    uint64_t opline = CN_IMAGE_KEY_ADDRESS + 64 + 32 * number;
+    enum { FUNCTION = 0x800, TOP = 1 << 17 };
+
+    cn_u64_put(frame, opline);
+    cn_u32_put(image + opline - CN_IMAGE_BASE + 24, line);
+    cn_u64_put(frame + 24, CN_IMAGE_BASE + FUNCTION);
+    cn_u64_put(frame + 40, TOP);
+    cn_u64_put(generator + l->generator_frame,
+               CN_IMAGE_BASE + GENERATED + GENERATOR_LEN * number);
+    cn_u64_put(generator + l->generator_frame + 96,
+               CN_IMAGE_BASE + GENERATOR + GENERATOR_LEN * (number + 1));
+}
+
+/* The frame of the generator that runs points to a placeholder, which has the one that was resumed. */
+static void shows_generators_that_delegate(void **state)
+{
+    static const char *const shown[] = {"Shape::key:3",
+                                        "Shape::key:6",
+                                        "Shape::key:5",
+                                        "",
+                                        "usort:0",
+                                        "{main}:12",
+                                        "",
+                                        NULL};
+    enum { RUNS = 0x400, CALLER = 0x480, PLACEHOLDER = 0x600, OBJECT = 8 };
+
+    (void)state;
+    for (size_t i = 0; cn_test_php.versions[i]; i++) {
+        uint32_t version = cn_test_php.versions[i];
+        const struct cn_php_layout *l = cn_php_layout_find(version);
+        struct cn_test_interpreted *t = cn_test_interpreted_new(&cn_test_php, version);
+        uint8_t *image = (uint8_t *)t->image.chars;
+
+        add_generator(image, l, 0, 5);
+        add_generator(image, l, 1, 6);
+        cn_u64_put(image + RUNS + 48, CN_IMAGE_BASE + PLACEHOLDER);
+        cn_u64_put(image + PLACEHOLDER + 32, CN_IMAGE_BASE + GENERATOR);
+        cn_u64_put(image + PLACEHOLDER + 40, OBJECT);
+        cn_u64_put(image + PLACEHOLDER + 48, CN_IMAGE_BASE + CALLER);
+        assert_true(cn_test_interpreted_read(t));
+        cn_test_interpreted_finish(t, false, true);
+        cn_test_interpreted_expect(t, shown);
+        /* One delegates to itself: that ends. */
+        cn_u64_put(image + GENERATOR + l->generator_frame + 96,
+                   CN_IMAGE_BASE + GENERATOR);
+        (void)cn_test_interpreted_read(t);
+        cn_test_interpreted_finish(t, false, true);
+        cn_test_interpreted_free(t);
+    }
+}
+
 static void names_versions_that_are_not_known(void **state)
 {
     struct cn_frame_table table;
@@ -144,6 +203,7 @@ int main(void)
         cmocka_unit_test(survives_any_memory),
         cmocka_unit_test(trusts_late_frames_only_if_the_stack_holds_their_instructions),
         cmocka_unit_test(shows_functions_whose_variables_are_freed),
+        cmocka_unit_test(shows_generators_that_delegate),
         cmocka_unit_test(names_versions_that_are_not_known),
     };
 

@@ -71,6 +71,17 @@ static void make_chain(uint64_t *chain)
     memcpy(chain, made, sizeof(made));
 }
 
+/* The same for a version: to 3.10 each frame has a call of its own. Returns its length. */
+static size_t make_chain_of(uint16_t version, uint64_t *chain)
+{
+    make_chain(chain);
+    if (version >= 0x30b)
+        return CHAIN_LEN;
+    chain[CHAIN_LEN - 1] = CN_IMAGE_EVAL + 128;
+    chain[CHAIN_LEN] = BELOW;
+    return CHAIN_LEN + 1;
+}
+
 static const struct cn_stored_frame *frame_at(struct reading *r, uint64_t address)
 {
     /* A table that is added to has no lookup by address: addresses follow each other. */
@@ -99,16 +110,10 @@ static void shows_frames_of_each_version_in_place_of_the_interpreter(void **stat
         uint64_t chain[ROOM];
 
         walk(r);
-        make_chain(chain);
-        /* To 3.10 each frame has a call of its own. */
-        if (versions[i] < 0x30b) {
-            chain[CHAIN_LEN - 1] = CN_IMAGE_EVAL + 128;
-            chain[CHAIN_LEN] = BELOW;
-        }
+        size_t len = make_chain_of(versions[i], chain);
         assert_int_equal(r->count, 3);
-        assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain,
-                                         CHAIN_LEN + (versions[i] < 0x30b), ROOM, true,
-                                         false),
+        assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, len, ROOM,
+                                         true, false),
                          CHAIN_LEN + 1);
         expect(r, chain[0], "key", CN_IMAGE_KEY_LINE);
         assert_int_equal(chain[1], IN_C);
@@ -342,8 +347,10 @@ static void names_no_code_that_has_become_another(void **state)
     for (size_t i = 0; i < r->count; i++) {
         uint64_t off = r->frames[i].code - CN_IMAGE_BASE;
 
-        r->frames[i].sum = cn_u64_get((const uint8_t *)r->image.chars + off + 128) +
-                           cn_u64_get((const uint8_t *)r->image.chars + off + 136);
+        const uint8_t *object = (const uint8_t *)r->image.chars + off;
+
+        r->frames[i].sum = cn_u64_get(object + 112) + cn_u64_get(object + 128) +
+                           cn_u64_get(object + 136);
     }
     make_chain(chain);
     (void)cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN, ROOM, true,
@@ -356,6 +363,50 @@ static void names_no_code_that_has_become_another(void **state)
                      CHAIN_LEN + 1);
     expect(r, chain[0], "key", CN_IMAGE_KEY_LINE);
     reading_free(r);
+}
+
+static void names_code_that_was_freed_by_copies_of_the_sample(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERSION_COUNT; i++) {
+        struct reading *r = reading_new(versions[i]);
+        struct cn_text copies = {0};
+        struct cn_frame_table table;
+        uint64_t chain[ROOM];
+
+        walk(r);
+        assert_int_equal(cn_language_python.describe(r->python, &table),
+                         CN_LANGUAGE_TABLE);
+        assert_in_range(table.object.len, 8, CN_FRAME_OBJECT_MAX);
+        cn_wire_u64(&copies, CN_IMAGE_BASE);
+        cn_wire_bytes(&copies, r->image.chars, r->image.len);
+        while (copies.len % 8 != 0)
+            cn_text_char(&copies, '\0');
+        cn_memory_begin_copies(&r->memory, 1, cn_wire_view(&copies));
+        for (size_t k = 0; k < r->count; k++) {
+            uint64_t sum = 0, address;
+
+            if (r->frames[k].code == 0)
+                continue;
+            for (size_t part = 0; part < 3; part++) {
+                assert_true(cn_memory_u64(
+                    &r->memory, r->frames[k].code + table.object.parts[part].pointer,
+                    &address));
+                sum += address;
+            }
+            r->frames[k].sum = sum;
+            cn_language_python.learn(r->python, r->frames[k].code);
+        }
+        r->bytes.len = 0;
+        cn_memory_begin(&r->memory, 1, BYTES);
+        size_t len = make_chain_of(versions[i], chain);
+        (void)cn_python_merge(r->python, r->frames, r->count, chain, len, ROOM, true,
+                              false);
+        expect(r, chain[0], "key", CN_IMAGE_KEY_LINE);
+        expect(r, chain[4], "<module> app.py", 21);
+        cn_text_done(&copies);
+        reading_free(r);
+    }
 }
 
 static void finds_no_frames_of_other_threads_and_names_unknown_versions(void **state)
@@ -447,6 +498,7 @@ int main(void)
         cmocka_unit_test(changes_nothing_where_stack_and_frames_contradict),
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
         cmocka_unit_test(names_no_code_that_has_become_another),
+        cmocka_unit_test(names_code_that_was_freed_by_copies_of_the_sample),
         cmocka_unit_test(finds_no_frames_of_other_threads_and_names_unknown_versions),
         cmocka_unit_test(says_what_was_not_tried_and_guesses_no_line),
         cmocka_unit_test(a_process_that_runs_another_program_has_no_version),
