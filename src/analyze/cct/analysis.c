@@ -146,8 +146,7 @@ static bool count_merged(struct cn_cct_analysis *a, struct cn_call_merge *merge,
     for (size_t i = 0; i < merge->damages.count; i++) {
         struct cn_cct_task *task = &list[member_of[merge->damages.list[i].task]].task;
 
-        task->is_damaged = true;
-        task->damage = merge->damages.list[i].err;
+        cn_cct_task_note_damage(task, &merge->damages.list[i].err);
     }
     return true;
 }

@@ -159,7 +159,7 @@ static void list_inputs(struct heap_merge *m)
 }
 
 /* Events of a merge that were read and not taken yet: what is known of their blocks is fetched
- * meanwhile, in two steps of which the second needs the first. */
+ * meanwhile. */
 struct heap_ahead {
     struct cn_heap_merge merge;
     struct heap_next {
@@ -192,11 +192,8 @@ static bool merge(struct heap_merge *m, struct cn_error *err)
 
     cn_heap_merge_begin(&ahead.merge, m->input_count, read_event, m);
     while (read_ahead(m, &ahead), ok && ahead.taken_count < ahead.read_count) {
-        const struct heap_next *half =
-            &ahead.list[(ahead.taken_count + AHEAD / 2) % AHEAD];
         const struct heap_next *next = &ahead.list[ahead.taken_count++ % AHEAD];
 
-        cn_heap_use_expect_block(m->use, half->process, half->event.address);
         ok = take(m, &m->inputs[next->input], &next->event, err) &&
              (ahead.taken_count % CHECK_EVERY != 0 ||
               cn_progress_check(m->a->options->progress, "reading allocations", err));

@@ -136,8 +136,9 @@ cn_cct_id *cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *
 
     if (!is_empty && !fits(task, part->guess))
         return NULL;
-    task->is_damaged = part->is_damaged;
-    task->damage = part->damage;
+    task->is_cut = part->is_cut;
+    if (part->is_damaged)
+        cn_cct_task_note_damage(task, &part->damage);
     if (is_empty)
         return cn_alloc(1, sizeof(*nodes));
     nodes = join_trees(task, part);
@@ -238,7 +239,7 @@ static void count_run(void *arg, size_t number, unsigned worker)
         cn_failures_note(&l->failures, worker, number);
 }
 
-/* Nothing is read after damage. */
+/* Nothing is read after a cut. */
 static bool join(const struct long_tasks *l, size_t number, struct cn_error *err)
 {
     const struct cn_part_job *job = &l->jobs.list[number];
@@ -246,7 +247,7 @@ static bool join(const struct long_tasks *l, size_t number, struct cn_error *err
     struct later_part *part = &l->later[number];
     struct cn_call_span before = {&job->part, 0, 0}, rest = {&job->part, 0, UINT64_MAX};
 
-    if (task->is_damaged && job->number > 0)
+    if (task->is_cut && job->number > 0)
         return true;
     if (job->number == 0) {
         /* It is counted already, and its start state is empty. */

@@ -89,7 +89,7 @@ void cn_cct_readings_add_io(struct cn_cct_readings *readings,
     for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
         double value = cn_io_metric_of(call, (enum cn_io_metric)i);
 
-        if (cn_io_call_is_disk(call) != (i >= CN_IO_DISK_TIME))
+        if (cn_io_call_class(call) != cn_io_metrics[i].class)
             continue;
         readings->has_counter[CN_CCT_IO_COUNTER + i] = true;
         values_at(readings, node)[CN_CCT_IO_COUNTER + i] +=

@@ -628,20 +628,23 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span
     struct cn_call_feed feed = {0};
     struct cn_call_batch batch;
     enum cn_step step = CN_FAIL;
+    struct cn_error damage;
     uint32_t batch_count = 0;
     bool ok = true;
 
     if (cn_cct_task_open_feed(task, span, task->guess ? NULL : &task->follow.clock, &feed,
-                              &task->damage))
+                              &damage))
         while (ok && !is_wrong(task) &&
-               (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
+               (step = cn_call_feed_next(&feed, &batch, &damage)) == CN_ITEM) {
             begin_guess(task, &feed);
             count_batch(task, &batch);
             if (++batch_count % REPORT_EVERY == 0)
                 ok = report(task, progress, reports, err);
         }
     cn_cct_task_finish(task);
-    task->is_damaged = step == CN_FAIL;
+    task->is_cut = step == CN_FAIL && !cn_call_feed_is_whole(&feed);
+    if (step == CN_FAIL)
+        cn_cct_task_note_damage(task, &damage);
     task->follow.clock = feed.clock;
     if (task->guess)
         task->guess->left_out = feed.left_out;

@@ -121,13 +121,17 @@ struct cn_cct_task {
     struct cn_cct_open_call *open_calls;
     size_t open_call_count;
     uint64_t end_ns; /* of the timeline, recorded */
-    bool is_damaged; /* all calls before the damage were counted */
+    bool is_damaged; /* `damage` is the first that was found */
+    bool is_cut;     /* what follows its last call cannot be read */
     struct cn_error damage;
 };
 
 void cn_cct_task_init(struct cn_cct_task *task,
                       const struct cn_cct_task_options *options);
 void cn_cct_task_done(struct cn_cct_task *task);
+
+/* The first damage is stored. */
+void cn_cct_task_note_damage(struct cn_cct_task *task, const struct cn_error *err);
 
 /* Count all calls, or those of a span. Damage is noted and no failure; an interrupt is one.
  * One thread at a time `reports` its progress. */

@@ -4,16 +4,21 @@
 
 #include "base/alloc.h"
 
+void cn_cct_task_note_damage(struct cn_cct_task *task, const struct cn_error *err)
+{
+    if (!task->is_damaged)
+        task->damage = *err;
+    task->is_damaged = true;
+}
+
 void cn_cct_task_end(struct cn_cct_task *task)
 {
     struct cn_call_stack *stack = &task->follow.stack;
     bool is_partial = task->options.query->range.last_ns < UINT64_MAX;
     struct cn_call_end ended;
 
-    if (task->heap.is_damaged && !task->is_damaged) {
-        task->is_damaged = true;
-        task->damage = task->heap.err;
-    }
+    if (task->heap.is_damaged)
+        cn_cct_task_note_damage(task, &task->heap.err);
 
     /* The times of samples ascend strictly. */
     task->end_ns = cn_cct_follow_recorded_ns(&task->follow) + 1;

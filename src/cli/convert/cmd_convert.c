@@ -94,7 +94,7 @@ static void on_loss(void *arg, const char *what, uint64_t count)
 /* Count values or tasks, for the message at the end. */
 static bool count_items(struct conversion *c, uint64_t *out, struct cn_error *err)
 {
-    *out = c->rec ? c->rec->task_count : 0;
+    *out = c->rec && !c->db ? c->rec->task_count : 0;
     for (uint32_t i = 0; c->db && i < c->db->profile_count; i++) {
         struct cn_profile profile;
 
@@ -207,6 +207,12 @@ static bool load(struct conversion *c, unsigned wants, struct cn_error *err)
     return true;
 }
 
+/* True if single calls lack what was recorded, and the format has room for it. */
+static bool needs_memory(const struct conversion *c)
+{
+    return c->rec->has_heap && c->format->keeps_metrics && !c->options.counts_waits;
+}
+
 static bool open_source(struct conversion *c, struct cn_error *err)
 {
     unsigned writes = cn_format_writes(c->format);
@@ -235,7 +241,7 @@ static bool open_source(struct conversion *c, struct cn_error *err)
     if (c->has_traces)
         return true;
     if (has_calls && (writes & CN_CALLS))
-        return load(c, CN_CALLS, err);
+        return load(c, CN_CALLS, err) && (!needs_memory(c) || load(c, CN_CONTEXTS, err));
     if (has_calls && c->format->write_database)
         return cn_fail(err, CN_ERR_USAGE,
                        "%s contains calls, and %s is a format of databases; run 'cairn "
@@ -343,7 +349,9 @@ const struct cn_command cn_cmd_convert = {
         "are recorded times.\n\n"
         "Formats of stacks with costs (folded, pprof, callgrind, flame graphs, graphs) "
         "count running time, or with --waits all time. Formats that place calls show "
-        "waiting where it happened, as a call of linux:schedule.\n\n"
+        "waiting where it happened, as a call of linux:schedule. Of a recording "
+        "with --memory, a pprof profile has all metrics; with --waits or --metric only "
+        "time or that one.\n\n"
         "With --diff, A and B are compared as by cairn diff, and written as folded "
         "stacks "
         "with the costs of A and B on each line, or as a pprof profile in which samples "

@@ -82,11 +82,17 @@ const char *cn_heap_metric_pprof(enum cn_heap_metric metric)
 
 enum cn_heap_metric cn_heap_metric_of_pprof(const char *type, const char *unit)
 {
-    for (unsigned i = 0; i < CN_HEAP_METRIC_COUNT; i++)
-        if (pprof_types[i] && strcmp(pprof_types[i], type) == 0 &&
-            strcmp(unit, cn_heap_metric_is_count((enum cn_heap_metric)i) ? "count"
-                                                                         : "bytes") == 0)
+    size_t len = strlen(type);
+
+    for (unsigned i = 0; i < CN_HEAP_METRIC_COUNT; i++) {
+        bool is_count = cn_heap_metric_is_count((enum cn_heap_metric)i);
+        const char *name = pprof_types[i] ? pprof_types[i] : texts[i].name;
+
+        if (strncmp(name, type, len) == 0 &&
+            strcmp(name + len, is_count || pprof_types[i] ? "" : " (B)") == 0 &&
+            strcmp(unit, is_count ? "count" : "bytes") == 0)
             return (enum cn_heap_metric)i;
+    }
     return CN_HEAP_METRIC_COUNT;
 }
 

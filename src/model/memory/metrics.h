@@ -45,8 +45,8 @@ enum cn_heap_metric cn_heap_metric_find(const char *name);
 /* True if values are numbers of allocations, not bytes or seconds. */
 bool cn_heap_metric_is_count(enum cn_heap_metric metric);
 
-/* The type of the values in heap profiles of pprof, and the metric of such a type; NULL, and
- * CN_HEAP_METRIC_COUNT, if there is none. */
+/* The type of the values in heap profiles of pprof; NULL: pprof has none, and the type is the name
+ * without its unit. The metric of a type; CN_HEAP_METRIC_COUNT: it is another one. */
 const char *cn_heap_metric_pprof(enum cn_heap_metric metric);
 enum cn_heap_metric cn_heap_metric_of_pprof(const char *type, const char *unit);
 

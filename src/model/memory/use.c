@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "model/heap_history.h"
+#include "model/memory/blocks.h"
 #include "model/memory/moments.h"
-#include "model/memory/places.h"
 
 static const double NS_PER_SECOND = 1e9;
 
@@ -24,12 +24,10 @@ struct use_cell {
     double values[CN_HEAP_METRIC_COUNT];
 };
 
-/* A block that is live, or a free place in the list. */
-struct use_block {
-    double bytes, calls;
-    uint64_t time_ns, address;
-    uint32_t cell, next_free;
-    bool is_live, is_leaked;
+/* Of a block that stands for another number of allocations than one. */
+struct use_weight {
+    double calls;
+    uint32_t next_free;
 };
 
 struct use_process {
@@ -38,18 +36,18 @@ struct use_process {
     double variance, peak_variance; /* of both */
     uint32_t peak;                  /* its number */
     struct cn_map cell_of;          /* by thread and context */
-    struct cn_heap_places block_of; /* by address: its number + 1, or 0 */
+    struct cn_heap_blocks blocks;
 };
 
 struct cn_heap_use {
     struct cn_map process_of; /* by id */
     struct use_process *processes;
     struct use_cell *cells;
-    struct use_block *blocks;
-    size_t process_count, cell_count, block_count;
-    size_t process_capacity, cell_capacity, block_capacity;
-    uint32_t free_block; /* number + 1 */
-    uint32_t last;       /* process that was looked up */
+    struct use_weight *weights; /* by number - 1 */
+    size_t process_count, cell_count, weight_count;
+    size_t process_capacity, cell_capacity, weight_capacity;
+    uint32_t free_weight; /* number */
+    uint32_t last;        /* process that was looked up */
     struct cn_heap_moments moments;
     bool has_moments;
 };
@@ -65,12 +63,12 @@ void cn_heap_use_free(struct cn_heap_use *use)
         return;
     for (size_t i = 0; i < use->process_count; i++) {
         cn_map_done(&use->processes[i].cell_of);
-        cn_heap_places_done(&use->processes[i].block_of);
+        cn_heap_blocks_done(&use->processes[i].blocks);
     }
     cn_map_done(&use->process_of);
     free(use->processes);
     free(use->cells);
-    free(use->blocks);
+    free(use->weights);
     cn_heap_moments_done(&use->moments);
     free(use);
 }
@@ -150,38 +148,49 @@ static void change_live(struct cn_heap_use *use, struct use_cell *cell, double b
     }
 }
 
-static void add_leaked(struct cn_heap_use *use, const struct use_block *block, int sign)
+static double calls_of(const struct cn_heap_use *use, const struct cn_heap_live *block)
 {
-    double *values = use->cells[block->cell].values;
-
-    values[CN_HEAP_LEAKED] += sign * block->bytes;
-    values[CN_HEAP_LEAKED_CALLS] += sign * block->calls;
+    return block->weight > 0 ? use->weights[block->weight - 1].calls : 1;
 }
 
-static void remove_block(struct cn_heap_use *use, uint32_t *number, uint64_t time_ns)
+static void add_leaked(struct cn_heap_use *use, const struct cn_heap_live *block,
+                       int sign)
 {
-    struct use_block *block = &use->blocks[*number - 1];
+    double *values = use->cells[block->cell - 1].values;
+
+    values[CN_HEAP_LEAKED] += sign * block->bytes;
+    values[CN_HEAP_LEAKED_CALLS] += sign * calls_of(use, block);
+}
+
+/* The block is live no longer; its place in the table stays. */
+static void end_block(struct cn_heap_use *use, const struct cn_heap_live *block,
+                      uint64_t time_ns)
+{
+    double calls = calls_of(use, block);
 
     if (block->is_leaked)
         add_leaked(use, block, -1);
-    block->is_live = block->is_leaked = false;
-    change_live(use, &use->cells[block->cell], -block->bytes, -block->calls,
-                -variance_of(block->bytes, block->calls), time_ns);
-    block->next_free = use->free_block;
-    use->free_block = *number;
-    *number = 0;
+    change_live(use, &use->cells[block->cell - 1], -block->bytes, -calls,
+                -variance_of(block->bytes, calls), time_ns);
+    if (block->weight > 0) {
+        use->weights[block->weight - 1].next_free = use->free_weight;
+        use->free_weight = block->weight;
+    }
 }
 
-static uint32_t add_block(struct cn_heap_use *use, const struct use_block *block)
+static uint32_t add_weight(struct cn_heap_use *use, double calls)
 {
-    uint32_t number = use->free_block;
+    uint32_t number = use->free_weight;
 
+    if (calls == 1)
+        return 0;
     if (number == 0) {
-        CN_PUSH(use->blocks, use->block_count, use->block_capacity, *block);
-        return (uint32_t)use->block_count;
+        CN_PUSH(use->weights, use->weight_count, use->weight_capacity,
+                (struct use_weight){.calls = calls});
+        return (uint32_t)use->weight_count;
     }
-    use->free_block = use->blocks[number - 1].next_free;
-    use->blocks[number - 1] = *block;
+    use->free_weight = use->weights[number - 1].next_free;
+    use->weights[number - 1].calls = calls;
     return number;
 }
 
@@ -232,105 +241,95 @@ void cn_heap_use_lose(struct cn_heap_use *use, const struct cn_heap_block *block
 void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block)
 {
     uint32_t process = process_at(use, block->process);
-    uint32_t *number =
-        cn_heap_places_at(&use->processes[process].block_of, block->address);
+    struct cn_heap_live *live =
+        cn_heap_blocks_at(&use->processes[process].blocks, block->address);
 
-    if (*number > 0)
-        remove_block(use, number, block->time_ns);
+    if (live->cell > 0)
+        end_block(use, live, block->time_ns);
     uint32_t cell = gain(use, block);
-    *number = add_block(use, &(struct use_block){.bytes = bytes_of(block),
-                                                 .calls = block->calls,
-                                                 .time_ns = block->time_ns,
-                                                 .address = block->address,
-                                                 .cell = cell,
-                                                 .is_live = true});
+    *live = (struct cn_heap_live){.address = block->address,
+                                  .time_ns = block->time_ns,
+                                  .bytes = bytes_of(block),
+                                  .cell = cell + 1,
+                                  .weight = add_weight(use, block->calls) & INT32_MAX};
 }
 
 /* A thread that another one frees for is no part of the way of the block. */
-static void count_free(struct cn_heap_use *use, const struct use_block *block,
+static void count_free(struct cn_heap_use *use, const struct cn_heap_live *block,
                        const struct cn_heap_release *release)
 {
     uint64_t lifetime_ns =
         release->time_ns > block->time_ns ? release->time_ns - block->time_ns : 0;
-    uint32_t owner = use->cells[block->cell].thread;
-    double *values;
+    uint32_t owner = use->cells[block->cell - 1].thread;
+    double calls = calls_of(use, block), *values;
 
     if (release->thread != owner && release->has_root) {
-        uint32_t at =
-            cell_at(use, use->cells[block->cell].process, release->thread, release->root);
+        uint32_t at = cell_at(use, use->cells[block->cell - 1].process, release->thread,
+                              release->root);
 
         use->cells[at].values[CN_HEAP_FREED_FOR_OTHERS] += block->bytes;
     }
-    values = use->cells[block->cell].values;
+    values = use->cells[block->cell - 1].values;
     if (release->thread != owner)
         values[CN_HEAP_FREED_ELSEWHERE] += block->bytes;
     if ((release->is_next && release->thread == owner) ||
         lifetime_ns <= CN_HEAP_TEMPORARY_NS)
-        values[CN_HEAP_TEMPORARY] += block->calls;
-    values[CN_HEAP_FREED] += block->calls;
-    values[CN_HEAP_LIFETIME] += block->calls * (double)lifetime_ns;
-    values[cn_heap_metric_lived(lifetime_ns)] += block->calls;
+        values[CN_HEAP_TEMPORARY] += calls;
+    values[CN_HEAP_FREED] += calls;
+    values[CN_HEAP_LIFETIME] += calls * (double)lifetime_ns;
+    values[cn_heap_metric_lived(lifetime_ns)] += calls;
 }
 
-void cn_heap_use_expect(struct cn_heap_use *use, uint64_t process, uint64_t address)
+void cn_heap_use_expect(const struct cn_heap_use *use, uint64_t process, uint64_t address)
 {
     uint32_t at = find_process(use, process);
 
     if (at != UINT32_MAX)
-        cn_heap_places_expect(&use->processes[at].block_of, address);
+        cn_heap_blocks_expect(&use->processes[at].blocks, address);
 }
 
-void cn_heap_use_expect_block(struct cn_heap_use *use, uint64_t process, uint64_t address)
+static struct cn_heap_live *find_block(const struct cn_heap_use *use, uint64_t process,
+                                       uint64_t address)
 {
     uint32_t at = find_process(use, process);
-    const uint32_t *number =
-        at == UINT32_MAX ? NULL
-                         : cn_heap_places_find(&use->processes[at].block_of, address);
 
-    if (number && *number > 0)
-        __builtin_prefetch(&use->blocks[*number - 1], 1);
+    return at == UINT32_MAX ? NULL
+                            : cn_heap_blocks_find(&use->processes[at].blocks, address);
 }
 
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release)
 {
-    uint32_t process = find_process(use, release->process);
-    uint32_t *number =
-        process == UINT32_MAX
-            ? NULL
-            : cn_heap_places_find(&use->processes[process].block_of, release->address);
+    struct cn_heap_live *block = find_block(use, release->process, release->address);
 
-    if (!number || *number == 0)
+    if (!block || (release->size > 0 && block->bytes > (double)release->size))
         return false;
-    const struct use_block *block = &use->blocks[*number - 1];
-
-    if (release->size > 0 && block->bytes > (double)release->size)
-        return false;
+    uint32_t process = use->cells[block->cell - 1].process;
     count_free(use, block, release);
-    remove_block(use, number, release->time_ns);
+    end_block(use, block, release->time_ns);
+    cn_heap_blocks_remove(&use->processes[process].blocks, block);
     return true;
 }
 
 void cn_heap_use_leak(struct cn_heap_use *use, uint64_t process, uint64_t address)
 {
-    uint32_t at = find_process(use, process);
-    const uint32_t *number =
-        at == UINT32_MAX ? NULL
-                         : cn_heap_places_find(&use->processes[at].block_of, address);
+    struct cn_heap_live *block = find_block(use, process, address);
 
-    if (!number || *number == 0 || use->blocks[*number - 1].is_leaked)
+    if (!block || block->is_leaked)
         return;
-    use->blocks[*number - 1].is_leaked = true;
-    add_leaked(use, &use->blocks[*number - 1], 1);
+    block->is_leaked = true;
+    add_leaked(use, block, 1);
 }
 
 void cn_heap_use_live(const struct cn_heap_use *use, uint64_t process,
                       cn_heap_live_fn take, void *arg)
 {
     uint32_t at = find_process(use, process);
+    const struct cn_heap_blocks *blocks =
+        at == UINT32_MAX ? &(struct cn_heap_blocks){0} : &use->processes[at].blocks;
 
-    for (size_t i = 0; i < use->block_count; i++)
-        if (use->blocks[i].is_live && use->cells[use->blocks[i].cell].process == at)
-            take(arg, use->blocks[i].address, use->blocks[i].bytes);
+    for (size_t i = 0; i < blocks->capacity; i++)
+        if (blocks->list[i].cell > 0)
+            take(arg, blocks->list[i].address, blocks->list[i].bytes);
 }
 
 bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out)

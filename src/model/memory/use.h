@@ -8,7 +8,7 @@
  *
  * A block stands for `calls` allocations of its size: 1 where each is recorded, more where they are
  * sampled. A block at the address of one that is live takes its place: the release of that one is
- * missing. Memory grows with contexts, and with distinct addresses.
+ * missing. Memory grows with contexts, and with blocks that are live.
  * Threads: one thread at a time.
  */
 #ifndef CN_MODEL_MEMORY_USE_H
@@ -56,11 +56,9 @@ void cn_heap_use_free(struct cn_heap_use *use); /* NULL is fine */
 
 void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block);
 
-/* Blocks whose events follow soon: fetch what is known of their addresses, and some events later of
- * themselves. */
-void cn_heap_use_expect(struct cn_heap_use *use, uint64_t process, uint64_t address);
-void cn_heap_use_expect_block(struct cn_heap_use *use, uint64_t process,
-                              uint64_t address);
+/* An event of a block follows soon: fetch what is known of it. */
+void cn_heap_use_expect(const struct cn_heap_use *use, uint64_t process,
+                        uint64_t address);
 
 /* False if no block is known at the address that is released. */
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release);

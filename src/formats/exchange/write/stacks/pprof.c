@@ -419,6 +419,7 @@ const struct cn_format cn_format_pprof = {
     .holds = "stacks",
     .is_file = true,
     .is_gzipped = true,
+    .keeps_metrics = true,
     .probe = cn_pprof_probe,
     .open_database = cn_pprof_open,
     .export_calls = write_profile,
