@@ -25,7 +25,7 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
     struct fake_stream *stream = cn_alloc(1, sizeof(*stream));
 
     (void)err;
-    stream->base = (struct cn_call_stream){rec, task};
+    stream->base = (struct cn_call_stream){.rec = rec, .task = task};
     stream->range = range;
     stream->end = fake_of(rec)->fake_tasks[task].count;
     *out = &stream->base;
@@ -86,9 +86,10 @@ static enum cn_step stream_next(struct cn_call_stream *base, struct cn_call_batc
                                   .count = stream->next - first};
     if (out->count > 0)
         return CN_ITEM;
-    return task->is_damaged && stream->end == task->count
-               ? cn_fail(err, CN_ERR_FORMAT, "damaged")
-               : CN_END;
+    if (task->is_damaged && stream->end == task->count)
+        return cn_fail(err, CN_ERR_FORMAT, "damaged");
+    base->is_whole = task->is_disordered;
+    return task->is_disordered ? cn_fail(err, CN_ERR_FORMAT, "not in order") : CN_END;
 }
 
 static void stream_close(struct cn_call_stream *stream)

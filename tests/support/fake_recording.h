@@ -15,7 +15,8 @@ enum { CN_FAKE_TASKS_MAX = 80, CN_FAKE_FUNCTIONS_MAX = 16 };
 struct cn_fake_task {
     const struct cn_call *calls;
     size_t count;
-    bool is_damaged; /* after the last call */
+    bool is_damaged;    /* after the last call */
+    bool is_disordered; /* every stream returns all calls and fails then */
 };
 
 struct cn_fake_recording {

@@ -76,6 +76,13 @@ CN_CHECK bool cn_call_feed_open_span(struct cn_call_feed *feed,
                                      const struct cn_call_clock *clock,
                                      struct cn_error *err);
 
+/* After a failure: true if all calls were returned, and records are wrong (is_whole of
+ * struct cn_call_stream). */
+static inline bool cn_call_feed_is_whole(const struct cn_call_feed *feed)
+{
+    return feed->stream && feed->stream->is_whole;
+}
+
 /* CN_FAIL: the task is damaged here; all calls before were returned. */
 CN_CHECK enum cn_step cn_call_feed_next(struct cn_call_feed *feed,
                                         struct cn_call_batch *out, struct cn_error *err);

@@ -62,6 +62,13 @@ static void walk_free(const struct cn_call_visit *visit, struct cn_task_walk *wa
     free(walk);
 }
 
+static void note_damage(struct cn_task_walk *walk, const struct cn_error *err)
+{
+    if (!walk->is_damaged)
+        walk->damage = *err;
+    walk->is_damaged = true;
+}
+
 /* Count a task, or with `span` some calls of it. */
 static void count(const struct cn_call_visit *visit, struct cn_task_walk *walk,
                   const struct cn_call_span *span)
@@ -73,18 +80,21 @@ static void count(const struct cn_call_visit *visit, struct cn_task_walk *walk,
     struct cn_call_feed feed = {0};
     struct cn_call_batch batch;
     enum cn_step step = CN_FAIL;
+    struct cn_error err;
 
-    if (span ? cn_call_feed_open_span(&feed, query, task, span, clock, &walk->damage)
-             : cn_call_feed_open(&feed, query, task, &walk->damage))
+    if (span ? cn_call_feed_open_span(&feed, query, task, span, clock, &err)
+             : cn_call_feed_open(&feed, query, task, &err))
         while (!(guess && guess->is_wrong) && !is_stopped(query) &&
-               (step = cn_call_feed_next(&feed, &batch, &walk->damage)) == CN_ITEM) {
+               (step = cn_call_feed_next(&feed, &batch, &err)) == CN_ITEM) {
             if (guess && !guess->has_begun) {
                 cn_call_guess_begin(guess, &walk->stack, &feed);
                 walk->last_ns = guess->begin_ns;
             }
             visit->visitor->count(visit->arg, walk, &batch);
         }
-    walk->is_damaged = step == CN_FAIL;
+    walk->is_cut = step == CN_FAIL && !cn_call_feed_is_whole(&feed);
+    if (step == CN_FAIL)
+        note_damage(walk, &err);
     walk->clock = feed.clock;
     if (guess)
         guess->left_out = feed.left_out;
@@ -214,12 +224,13 @@ static bool join(const struct cn_call_visit *visit, struct cn_task_walk *walk,
     if (part->last_ns - part->ahead_ns > walk->last_ns)
         walk->last_ns = part->last_ns - part->ahead_ns;
     walk->clock = cn_call_guess_clock(&part->clock, part->ahead_ns);
-    walk->is_damaged = part->is_damaged;
-    walk->damage = part->damage;
+    walk->is_cut = part->is_cut;
+    if (part->is_damaged)
+        note_damage(walk, &part->damage);
     return true;
 }
 
-/* Calls that a part left out come before those it counted. Nothing is read after damage. A
+/* Calls that a part left out come before those it counted. Nothing is read after a cut. A
  * part that was not joined is released. */
 static void part_take(void *arg, size_t number, unsigned worker)
 {
@@ -233,7 +244,7 @@ static void part_take(void *arg, size_t number, unsigned worker)
     report_done(run, run->part_lens[job->owner]);
     if (job->number == 0)
         return;
-    if (!walk->is_damaged) {
+    if (!walk->is_cut) {
         walk->order = part->order - 1;
         before.end = rest.first = part->guess->left_out;
         count(run->visit, walk, &before);

@@ -25,7 +25,8 @@ struct cn_task_walk {
     struct cn_call_clock clock;  /* after them */
     struct cn_call_guess *guess; /* of a part whose start is unknown; else NULL */
     uint64_t ahead_ns;           /* of a joined part: its times are ahead by this */
-    bool is_damaged;             /* after its last call */
+    bool is_damaged;             /* `damage` is the first that was found */
+    bool is_cut;                 /* what follows its last call cannot be read */
     struct cn_error damage;
 };
 

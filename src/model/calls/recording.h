@@ -369,6 +369,7 @@ struct cn_recording {
 struct cn_call_stream {
     const struct cn_recording *rec;
     uint32_t task; /* CN_NONE: of a source shared by several tasks */
+    bool is_whole; /* when it failed: every record was returned, but some are wrong */
 };
 
 static inline void cn_recording_close(struct cn_recording *rec) /* NULL is fine */

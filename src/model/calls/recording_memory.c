@@ -331,7 +331,7 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
     struct memory_stream *s = cn_alloc(1, sizeof(*s));
 
     (void)err;
-    s->base = (struct cn_call_stream){rec, task};
+    s->base = (struct cn_call_stream){.rec = rec, .task = task};
     s->range = range;
     *out = &s->base;
     return true;

@@ -392,6 +392,7 @@ static void views_in_parts_are_those_of_the_whole(void **state)
         t.fake.tasks[2].is_fork = true;
         t.fake.tasks[2].parent = round % 2;
         t.fake.tasks[2].time_ns = 1000 + 800 * round;
+        t.fake.fake_tasks[0].is_disordered = round % 3 == 0;
         t.fake.fake_tasks[1].is_damaged = round % 5 == 0;
         t.query.task_count = TASKS;
         for (unsigned len = 1; len < 100; len += 1 + len / 2)

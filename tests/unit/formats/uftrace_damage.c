@@ -243,6 +243,30 @@ static void says_where_the_magic_is_wrong(void **state)
     assert_int_equal(read_everything(), 1);
 }
 
+/* A record that is earlier than the one before it: what follows is read as well. */
+static void says_where_time_runs_backwards(void **state)
+{
+    struct copy file = copy_file("101.dat");
+    struct cn_recording *rec = open_sample();
+    struct cn_text whole = {0}, text = {0};
+    struct cn_error err = {0};
+    size_t count = read_task(rec, 1, &whole, &err);
+
+    (void)state;
+    assert_int_equal(err.kind, CN_ERR_NONE);
+    cn_recording_close(rec);
+    file.bytes[16 + 3] -= 1; /* of the time of the second record */
+    replace(file.path, file.bytes, file.len);
+    rec = open_sample();
+    assert_int_equal(read_task(rec, 1, &text, &err), count);
+    assert_non_null(strstr(err.text, "101.dat: record at 0x10: time runs backwards: "));
+    cn_recording_close(rec);
+    cn_text_done(&whole);
+    cn_text_done(&text);
+    free(file.bytes);
+    assert_int_equal(read_everything(), 1);
+}
+
 static void a_missing_dbg_costs_the_arguments_only(void **state)
 {
     struct cn_recording *rec = open_sample();
@@ -461,6 +485,7 @@ int main(void)
         IN_SCRATCH(a_good_recording_has_no_findings),
         IN_SCRATCH(delivers_what_comes_before_the_end),
         IN_SCRATCH(says_where_the_magic_is_wrong),
+        IN_SCRATCH(says_where_time_runs_backwards),
         IN_SCRATCH(a_missing_dbg_costs_the_arguments_only),
         IN_SCRATCH(tells_about_bad_lines),
         IN_SCRATCH(refuses_lines_that_never_end),

@@ -131,8 +131,8 @@ struct cn_uft_stream *cn_uft_source_stream_new(const struct cn_uft_directory *di
 {
     struct source_stream *s = cn_alloc(1, sizeof(*s));
 
-    s->base =
-        (struct cn_uft_stream){{&dir->rec, source->task}, source_next, source_close};
+    s->base = (struct cn_uft_stream){
+        {.rec = &dir->rec, .task = source->task}, source_next, source_close};
     s->dir = dir;
     s->name = source->name;
     (void)cn_uft_directory_find(dir, source->name, &s->file);

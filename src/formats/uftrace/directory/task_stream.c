@@ -40,9 +40,11 @@ struct task_stream {
     bool is_final;          /* no block follows */
     bool wants_block;       /* the next record ends in the next block */
     struct cn_time_range range;
-    uint64_t last_ns; /* of the last record that had a time */
+    uint64_t last_ns;   /* of the last record that had a time */
+    bool is_ordered;    /* records must be in the order of time */
+    uint64_t record_ns; /* then: of the last record, lost ones apart */
     bool is_ended, has_failed;
-    struct cn_error failure;
+    struct cn_error failure, disorder; /* the first record that is not in order */
 
     /* Events to merge in. */
     const uint64_t *perf_next, *perf_end;
@@ -71,6 +73,17 @@ static bool fail_at(struct task_stream *s, const char *what, uint64_t value)
     s->has_failed = true;
     return cn_fail(&s->failure, CN_ERR_FORMAT, "%s: record at 0x%" PRIx64 ": %s %" PRIu64,
                    s->records->name, s->block_off + s->at, what, value);
+}
+
+/* A record that is earlier than the one before it: it is read, and noted for the end. */
+static void note_order(struct task_stream *s, uint64_t time_ns)
+{
+    if (s->is_ordered && time_ns < s->record_ns && s->disorder.kind == CN_ERR_NONE)
+        (void)cn_fail(&s->disorder, CN_ERR_FORMAT,
+                      "%s: record at 0x%" PRIx64 ": time runs backwards: %" PRIu64
+                      " after %" PRIu64,
+                      s->records->name, s->block_off + s->at, time_ns, s->record_ns);
+    s->record_ns = time_ns;
 }
 
 /* True if a payload may continue in the next block. */
@@ -115,6 +128,8 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
         call->data_off = (uint32_t)(body - s->begin_off) + payload.head_len;
         call->data_len = payload.len;
     }
+    if (type != CN_UFT_LOST)
+        note_order(s, time_ns);
     if (type == CN_UFT_LOST && time_ns == 0)
         time_ns = s->last_ns;
     else
@@ -128,16 +143,25 @@ static bool take_special(struct task_stream *s, struct cn_uft_record record)
 }
 
 /* Decode entries and exits without a payload, up to the first record of another kind,
- * outside the time range of the current mappings, or after `stop_ns`. */
+ * before the one before it, outside the time range of the current mappings, or after
+ * `stop_ns`. */
 static void decode_run(struct task_stream *s, uint64_t stop_ns)
 {
     struct cn_uft_resolver *resolver = &s->resolver;
     uint64_t low_ns = resolver->begin_ns, span_ns = resolver->span_ns;
     uint64_t first_ns = s->range.first_ns, at = s->at;
+    uint64_t order_mask =
+        s->is_ordered ? UINT64_MAX : 0; /* the next is not before this */
     struct cn_bytes block = s->block, bytes, *raw = s->raw;
     bool is_big_endian = s->dir->rec.is_big_endian;
     size_t count = s->count;
 
+    if (s->is_ordered && s->record_ns > low_ns) {
+        if (s->record_ns - low_ns > span_ns)
+            return;
+        span_ns -= s->record_ns - low_ns;
+        low_ns = s->record_ns;
+    }
     if (stop_ns < low_ns)
         return;
     span_ns = span_ns < stop_ns - low_ns ? span_ns : stop_ns - low_ns;
@@ -145,9 +169,12 @@ static void decode_run(struct task_stream *s, uint64_t stop_ns)
         struct cn_uft_record record = cn_uft_record_get(bytes, is_big_endian);
         uint64_t address = record.word >> CN_UFT_ADDRESS_AT;
         struct cn_call *call = &s->calls[count];
+        uint64_t after_ns = record.time_ns - low_ns;
 
-        if ((record.word & PLAIN_MASK) != PLAIN || record.time_ns - low_ns > span_ns)
+        if ((record.word & PLAIN_MASK) != PLAIN || after_ns > span_ns)
             break;
+        low_ns += after_ns & order_mask;
+        span_ns -= after_ns & order_mask;
         call->time_ns = record.time_ns;
         call->address = address;
         call->function = cn_uft_resolve_now(resolver, address);
@@ -162,7 +189,7 @@ static void decode_run(struct task_stream *s, uint64_t stop_ns)
     }
     if (at > s->at &&
         cn_bytes_slice(block, at - cn_uft_record_size, cn_uft_record_size, &bytes))
-        s->last_ns = cn_uft_record_get(bytes, is_big_endian).time_ns;
+        s->last_ns = s->record_ns = cn_uft_record_get(bytes, is_big_endian).time_ns;
     s->at = at;
     s->count = count;
 }
@@ -180,10 +207,12 @@ static void decode_records(struct task_stream *s, uint64_t stop_ns)
         struct cn_uft_record record = cn_uft_record_get(bytes, s->dir->rec.is_big_endian);
         if (!cn_uft_record_has_magic(record) || record.time_ns > stop_ns)
             return;
-        if ((record.word & PLAIN_MASK) == PLAIN)
+        if ((record.word & PLAIN_MASK) == PLAIN) {
+            note_order(s, record.time_ns);
             cn_uft_resolver_move(&s->resolver, record.time_ns);
-        else if (!take_special(s, record))
+        } else if (!take_special(s, record)) {
             return;
+        }
     }
 }
 
@@ -501,9 +530,13 @@ static enum cn_step task_next(struct cn_uft_stream *stream, struct cn_call_batch
     if (!s->has_failed)
         fill_batch(s);
     if (s->count == 0) {
-        if (!s->has_failed)
+        /* As when the task is read as a whole. Lost records may have no time. */
+        if (!s->has_failed && s->end_ns > 0)
+            note_order(s, s->end_ns);
+        s->base.base.is_whole = !s->has_failed;
+        if (!s->has_failed && s->disorder.kind == CN_ERR_NONE)
             return CN_END;
-        *err = s->failure;
+        *err = s->has_failed ? s->failure : s->disorder;
         return CN_FAIL;
     }
     if (s->side_data.len > 0)
@@ -552,10 +585,12 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
 {
     struct task_stream *s = cn_alloc(1, sizeof(*s));
 
-    s->base = (struct cn_uft_stream){{&dir->rec, task}, task_next, task_close};
+    s->base =
+        (struct cn_uft_stream){{.rec = &dir->rec, .task = task}, task_next, task_close};
     s->dir = dir;
     s->range = range;
     s->end_ns = UINT64_MAX;
+    s->is_ordered = !is_raw && !(dir->rec.features & CN_FEATURE_ESTIMATE_RETURN);
     s->records = &dir->records[task];
     s->is_ended = !s->records->name;
     if (s->records->name)

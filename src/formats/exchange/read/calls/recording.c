@@ -227,7 +227,7 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
     struct stream *s = cn_alloc(1, sizeof(*s));
 
     (void)err;
-    s->base = (struct cn_call_stream){rec, task};
+    s->base = (struct cn_call_stream){.rec = rec, .task = task};
     s->range = range;
     s->merge = cn_run_merge_new(&r->tracks.list[task].runs, &r->tracks.spool);
     if (r->tracks.list[task].readings.count > 0 ||
