@@ -233,8 +233,8 @@ class Waits:
 
 class Io(Waits):
     """perf.data of a program that reads and writes, as `cairn sample --io` writes it."""
-    ENTER, LEAVE, REQUEST, COMPLETE, FEATURE = 2, 3, 4, 5, 80
-    NUMBERS = {"read": 0, "write": 1, "close": 3, "poll": 7, "connect": 42, "fsync": 74, "openat": 257}  # of x86_64
+    ENTER, LEAVE, REQUEST, COMPLETE, MINOR, MAJOR, MAPPING, FEATURE = 2, 3, 4, 5, 6, 7, 1, 80
+    NUMBERS = {"read": 0, "write": 1, "close": 3, "poll": 7, "mremap": 25, "connect": 42, "fsync": 74, "openat": 257}  # of x86_64
     ARGUMENT, DESCRIPTOR, DIRECTORY, PAGE = 1, 2, 3, 5
 
     def __init__(self):
@@ -256,6 +256,14 @@ class Io(Waits):
     def leave(self, task, at, name, result):
         self.sample(self.LEAVE, task, at, "main", struct.pack("<HBBiqq", 402, 0, 0, task[1], self.NUMBERS[name], result) + bytes(4))
 
+    def mapping(self, task, at, begin, size, path):
+        self.add(self.MAPPING, 2 | 1 << 13, task, at, struct.pack("<IIQQQ", *task, begin, size, 0) + path.encode().ljust(32, b"\0"))
+
+    def fault(self, event, task, at, stack, address, period=1):
+        chain = [USER_MARK] + [self.address(name) for name in reversed(stack.split())]
+        body = struct.pack("<QQIIQQIIQQ", event, chain[1], *task, self.ns(at), address, 0, 0, period, len(chain))
+        self.data += perf_record(self.SAMPLE, 2, body + struct.pack(f"<{len(chain)}Q", *chain))
+
     def call(self, task, begin, end, stack, name, result, *arguments, argument=None):
         self.enter(task, begin, stack, name, *arguments)
         if argument:
@@ -272,6 +280,37 @@ class Io(Waits):
     def file_name(self, task, at, kind, text, descriptor=0):
         body = struct.pack("<QQQIIIIII", 0x73656C6946704E43, self.ns(at), self.ns(at), *task, kind, descriptor, 0, 0)
         self.data += perf_record(self.FRAME, 0, body + text.encode() + b"\0")
+
+
+def faults():
+    """Main reads a table that it has mapped, and fills memory, which it moves; of the accesses to that, some were sampled. A
+    worker asks the disk outside of recorded calls, where it accesses no page, and then for a page."""
+    w = Io()
+    kinds = 1 << 16 | IP | TID | TIME | 1 << 3 | 1 << 7 | PERIOD | CALLCHAIN
+    w.event(w.MINOR, 1, 5, kinds, "minor-faults")
+    w.event(w.MAJOR, 1, 6, kinds, "major-faults")
+    main, worker = (80, 80), (80, 81)
+    w.name(main, 0, "app")
+    w.start(main, worker, 0)
+    w.name(worker, 0, "worker")
+    w.mapping(main, 0, 0x7f0000000000, 0x100000, "/srv/demo/table.bin")
+    w.mapping(main, 0, 0x7f1000000000, 0x100000, "//anon")
+    w.mapping(main, 0, 0x7ffd00000000, 0x20000, "[stack]")
+    w.work(main, 0, 20, "main lookup")
+    for i in range(40):
+        w.fault(w.MINOR, main, 1 + i / 4, "main lookup", 0x7f0000000000 + 4096 * i)
+    w.fault(w.MINOR, main, 12, "main", 0x7ffd0001f000)
+    for i in range(5):
+        w.fault(w.MINOR, main, 13 + i / 4, "main fill", 0x7f1000000000 + 0x10000 * i, 100)
+    w.call(main, 15, 15.25, "main fill", "mremap", 0x7f3000000000, 0x7f1000000000, 0x100000, 0x200000)
+    w.fault(w.MINOR, main, 16, "main fill", 0x7f3000180000, 100)
+    w.request(worker, 3, 4, "work submit", 500, 4096, b"R")
+    w.request(worker, 5, 7, "work scan", 600, 8192, b"R")
+    w.fault(w.MAJOR, worker, 7.25, "work scan", 0x7f0000080000)
+    w.fault(w.MINOR, worker, 8, "work scan", 0x1000)
+    w.work(worker, 3, 9, "work scan")
+    w.end(main, 20)
+    return w.bytes()
 
 
 def io():
@@ -433,6 +472,7 @@ def write(folder):
     (folder / "waits.perf.data").write_bytes(waits())
     (folder / "locks.perf.data").write_bytes(locks())
     (folder / "io.perf.data").write_bytes(io())
+    (folder / "faults.perf.data").write_bytes(faults())
     (folder / "waits-lost.perf.data").write_bytes(waits(is_lost=True))
     (folder / "waits-slow.perf.data").write_bytes(waits(late=12))
     (folder / "waits-without-wakeups.perf.data").write_bytes(waits(has_wakeups=False))

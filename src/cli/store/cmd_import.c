@@ -1,8 +1,8 @@
 /* cairn store import: add the traces of other stores. */
 
-#include <inttypes.h>
+#include <stdlib.h>
 
-#include "base/text.h"
+#include "base/alloc.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
@@ -12,19 +12,15 @@
 #include "store/write/java_import.h"
 #include "store/write/writer.h"
 
-static bool import_java(const struct cn_args *args, struct cn_store_writer *writer,
-                        const char *path, struct cn_store_added *added,
-                        struct cn_error *err)
+static bool import_java(struct cn_store_writer *writer, const char *path,
+                        struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_java_import_counts counts;
-    struct cn_error damage;
 
     if (!cn_java_store_import(writer, path, &counts, err))
         return false;
-    if (!cn_java_import_damage(&counts, &damage))
-        cn_cli_warn(args, "%s: %s", path, damage.text);
     *added = counts.added;
-    return true;
+    return cn_java_import_damage(&counts, err) || cn_fail_in(err, "%s", path);
 }
 
 static bool import_store(struct cn_store_writer *writer, const char *path,
@@ -39,33 +35,55 @@ static bool import_store(struct cn_store_writer *writer, const char *path,
     return ok;
 }
 
-static bool import_one(const struct cn_args *args, struct cn_store_writer *writer,
-                       const char *path, struct cn_error *err)
+/* Import one store after the other. Damage costs what cannot be read; `err` receives the first, others are
+ * printed. `added` receives what each gave, and `count` how many were imported. */
+static bool import_all(const struct cn_args *args, struct cn_store_writer *writer,
+                       struct cn_store_added *added, size_t *count, struct cn_error *err)
 {
-    struct cn_store_added added;
+    bool is_damaged = false, ok = true;
 
-    if (cn_java_store_probe(path) ? !import_java(args, writer, path, &added, err)
-                                  : !import_store(writer, path, &added, err))
-        return false;
-    cn_store_say_added(args, path, &added);
-    return true;
+    for (*count = 0; ok && *count + 1 < cn_args_count(args);) {
+        const char *path = cn_args_operand(args, *count + 1);
+        struct cn_error found;
+
+        if (cn_java_store_probe(path)
+                ? import_java(writer, path, &added[*count], &found)
+                : import_store(writer, path, &added[*count], &found)) {
+            ++*count;
+            continue;
+        }
+        ok = found.kind == CN_ERR_FORMAT;
+        if (is_damaged)
+            cn_cli_warn(args, "%s", found.text);
+        else
+            *err = found;
+        *count += ok;
+        is_damaged = true;
+    }
+    return !is_damaged;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_store_target target;
     struct cn_store_writer *writer;
+    struct cn_store_added *added;
     struct cn_error later;
     bool ok = true, is_saved = false;
+    size_t count = 0;
 
     if (!cn_store_target_open(&target, cn_args_operand(args, 0), err))
         return false;
+    added = cn_alloc(cn_args_count(args), sizeof(*added));
     if (cn_store_writer_open(&writer, target.path, NULL, err)) {
-        for (size_t i = 1; ok && i < cn_args_count(args); i++)
-            ok = import_one(args, writer, cn_args_operand(args, i), err);
+        ok = import_all(args, writer, added, &count, err);
         is_saved = cn_store_writer_close(writer, ok ? err : &later) &&
                    cn_store_target_finish(&target, ok ? err : &later);
     }
+    /* Traces are added when they are on the disk. */
+    for (size_t i = 0; is_saved && i < count; i++)
+        cn_store_say_added(args, cn_args_operand(args, i + 1), &added[i]);
+    free(added);
     cn_store_target_done(&target);
     return is_saved && ok;
 }
@@ -84,8 +102,10 @@ const struct cn_command cn_cmd_store_import = {
     .operand_min = 2,
     .operand_max = CN_OPERANDS_MAX,
     .summary = "add all traces of other stores",
-    .description = "Adds stores of cairn and of the original Java implementation, both "
-                   "generations. Traces that the store already has are not stored again.",
+    .description =
+        "Adds stores of cairn and of the original Java implementation, both "
+        "generations. Traces that the store already has are not stored again. Of a "
+        "damaged store all that can be read is added, and the status is 3.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -64,8 +64,12 @@ struct callgrind {
     uint32_t function;                    /* the current one; CN_NONE: none */
     uint32_t to_object, to_file, to_name; /* of the next call; CN_NONE: as the caller */
     bool is_call;                         /* the next line of costs is that of a call */
-    bool is_ours;
-    uint64_t line;                         /* the last position */
+    bool is_ours, is_known;               /* written by cairn; by it or valgrind */
+    double sums[EVENT_MAX];               /* of the self costs */
+    double due[EVENT_MAX];       /* what they add up to, by the `totals` of parts */
+    double summaries[EVENT_MAX]; /* and by the `summary` of the part that has not ended */
+    uint64_t cost_count;         /* lines of self costs, each of them rounded */
+    uint64_t line;               /* the last position */
     uint64_t number, first_bad, bad_count; /* lines */
 };
 
@@ -185,6 +189,10 @@ static bool read_spec(struct callgrind *g, struct cn_bytes key, struct cn_bytes 
         *is_bad = !read_name(g, &g->names, value, &g->names.at);
         g->function =
             *is_bad ? CN_NONE : function_of(g, g->objects.at, g->files.at, g->names.at);
+    } else if (strcmp(name, "jfi") == 0) { /* of the target of a jump */
+        *is_bad = !read_name(g, &g->files, value, &found);
+    } else if (strcmp(name, "jfn") == 0) {
+        *is_bad = !read_name(g, &g->names, value, &found);
     } else if (strcmp(name, "cob") == 0) {
         *is_bad = !read_name(g, &g->objects, value, &g->to_object);
     } else if (strcmp(name, "cfi") == 0 || strcmp(name, "cfl") == 0) {
@@ -252,6 +260,9 @@ static bool read_costs(struct callgrind *g, struct cn_bytes line)
     } else {
         function = &g->functions[g->function];
         to = function->self;
+        g->cost_count++;
+        for (size_t i = 0; i < g->event_count; i++)
+            g->sums[i] += costs[i];
         if (function->line == 0 && g->line <= INT32_MAX)
             function->line = (uint32_t)g->line;
     }
@@ -286,6 +297,16 @@ static void read_unit(struct callgrind *g, struct cn_bytes value)
     memcpy(g->units[i] + name.len + 1, unit.ptr, unit.len);
 }
 
+static void read_sums(const struct callgrind *g, struct cn_bytes value, double *sums)
+{
+    for (size_t i = 0; i < g->event_count; i++) {
+        uint64_t cost;
+
+        if (read_u64(cn_word_take(&value), &cost))
+            sums[i] += (double)cost;
+    }
+}
+
 static void read_header(struct callgrind *g, struct cn_bytes key, struct cn_bytes value)
 {
     struct cn_bytes word;
@@ -301,6 +322,14 @@ static void read_header(struct callgrind *g, struct cn_bytes key, struct cn_byte
         read_unit(g, value);
     } else if (is_text(key, "creator")) {
         g->is_ours = value.len > 5 && memcmp(value.ptr, "cairn", 5) == 0;
+        g->is_known =
+            g->is_ours || (value.len > 9 && memcmp(value.ptr, "callgrind", 9) == 0);
+    } else if (is_text(key, "summary")) {
+        memset(g->summaries, 0, sizeof(g->summaries));
+        read_sums(g, value, g->summaries);
+    } else if (is_text(key, "totals")) {
+        memset(g->summaries, 0, sizeof(g->summaries));
+        read_sums(g, value, g->due);
     }
 }
 
@@ -527,6 +556,22 @@ static bool add_rests(struct callgrind *g, uint32_t thread, struct cn_error *err
     return true;
 }
 
+/* Warn if self costs are missing: the file is cut at the end of a line. Other writers mean other
+ * things by a summary. */
+static void check_sums(const struct callgrind *g)
+{
+    for (size_t i = 0; i < g->event_count && g->is_known; i++) {
+        double due = g->due[i] + g->summaries[i];
+
+        if (g->sums[i] + (g->is_ours ? (double)g->cost_count : 0) >= due)
+            continue;
+        cn_import_warn(g->import, true,
+                       "costs of functions are missing: %.0f of %.0f %s are there",
+                       g->sums[i], due, g->events[i]);
+        return;
+    }
+}
+
 static bool add_profile(struct callgrind *g, struct cn_error *err)
 {
     uint32_t thread;
@@ -545,6 +590,7 @@ static bool add_profile(struct callgrind *g, struct cn_error *err)
                        "lines that are neither names nor costs are skipped: %" PRIu64
                        ", the first is line %" PRIu64,
                        g->bad_count, g->first_bad);
+    check_sums(g);
     return divide_all(g, thread, err) && add_rests(g, thread, err);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
 #include "formats/hpctoolkit/meas/profile/node_ids.h"
@@ -363,19 +364,18 @@ static void read_trace(struct profile_own *own, struct cn_bytes trace,
     if (trace.len == 0)
         return;
     if (!cn_hpc_trace_file_open(trace, &flags, &records, &stray_len, &err)) {
-        cn_text_printf(&own->damage, "trace: %s", err.text);
+        cn_text_str_add(&own->damage, err.text);
         return;
     }
     if (flags & CN_HPC_TRACE_DATA_CENTRIC) {
-        cn_text_str_add(&own->damage,
-                        "trace: data-centric records are not supported; left out");
+        cn_text_str_add(&own->damage, "data-centric records are not supported; left out");
         return;
     }
-    if (stray_len > 0)
-        cn_text_printf(&own->damage, "trace: %zu bytes after the last whole record",
-                       stray_len);
     profile->has_call_samples = flags & CN_HPC_TRACE_CALLS;
     cn_hpc_trace_order_read(&own->order, records, &own->ids);
+    if (stray_len > 0)
+        cn_text_printf(&own->damage, "0x%zx: %zu bytes after the last whole record",
+                       trace.len - stray_len, stray_len);
     profile->samples = own->order.samples;
     profile->sample_count = own->order.count;
 }
@@ -428,9 +428,10 @@ bool cn_hpc_profile_read(const char *path, bool without_trace,
     if (!cn_hpc_profile_decode(own->run_file.bytes, trace, profile, err))
         return false;
     if (trace_err.kind != CN_ERR_NONE && trace_err.kind != CN_ERR_NOT_FOUND) {
-        cn_text_printf(&own->damage, "trace: %s", trace_err.text);
+        cn_text_str_add(&own->damage, trace_err.text);
         profile->damage = own->damage.chars;
     }
+    profile->damage_file = cn_path_name(own->trace_path.chars);
     return true;
 }
 

@@ -9,8 +9,8 @@
 #include "model/contexts/samples.h"
 
 /* Read `path` and, unless `without_trace`, the trace beside it. Messages do not name the
- * file. If the trace is damaged, its readable samples are used and profile->damage names the
- * problem. */
+ * file. If the trace is damaged, its readable samples are used and profile->damage and
+ * damage_file name the problem. */
 CN_CHECK bool cn_hpc_profile_read(const char *path, bool without_trace,
                                   struct cn_sampled_profile *profile,
                                   struct cn_error *err);
