@@ -45,6 +45,16 @@ class Samples(unittest.TestCase):
                      if found != ([], False)]
             self.assertLessEqual(len(wrong), 0.03 * PAIRS, (speed, wrong))
 
+    def test_few_samples_of_many_functions(self):
+        """No function has enough samples to say the speed: they count together, whether one run or both have them."""
+        numbers = random.Random(3)
+        costs = {f"main;stage{i % 5};work{i}": 1 for i in range(500)}
+        for speed in (1, 1.4):
+            runs = [[{stack: count for stack, count in drawn(numbers, costs, side).items() if count} for side in (1, speed)]
+                    for _ in range(PAIRS)]
+            wrong = [found for found in (self.real(a, b) for a, b in runs) if found != ([], False)]
+            self.assertLessEqual(len(wrong), 0.1 * PAIRS, (speed, wrong))
+
     def test_what_changed_is_named_first(self):
         numbers = random.Random(2)
         slower = dict(COSTS, **{"main;stage1;work11": 2 * COSTS["main;stage1;work11"], "main;stage2;check": 150})

@@ -126,6 +126,7 @@ test("a cause says why, and the sentence says what is worse", () => {
   ]);
   assert.deepEqual(tones("B is 2 us faster: f, gone"), ["", "better", ""]);
   assert.deepEqual(tones("no difference"), [""]);
+  assert.equal(sentenceParts("B is 2 us faster: f-1, gone, -2 us")[2]?.text, ": f-1, gone, −2 us");
 });
 
 test("a time of a side is two moments in order", () => {

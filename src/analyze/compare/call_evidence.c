@@ -239,27 +239,83 @@ static void estimate_speed(struct cn_comparison *c)
     free(list);
 }
 
+/* Samples of one or more functions. */
+struct sampled {
+    double cost[CN_SIDES], variance[CN_SIDES];
+};
+
+static void add_sampled(struct sampled *to, const struct sampled *from)
+{
+    for (int side = 0; side < CN_SIDES; side++) {
+        to->cost[side] += from->cost[side];
+        to->variance[side] += from->variance[side];
+    }
+}
+
+/* Enough samples on each side that their ratio says something, and a part of the whole that matters. */
+static bool is_enough(const struct sampled *s, const struct cn_comparison *c)
+{
+    static const double smallest = 0.005, error = 0.2;
+    bool is_it = true;
+
+    for (int side = 0; side < CN_SIDES; side++)
+        is_it &= s->cost[side] > smallest * c->whole[side] &&
+                 s->variance[side] <= error * error * s->cost[side] * s->cost[side];
+    return is_it;
+}
+
+/* The changes of functions. Those with few samples count together, in an order that neither run has: names
+ * that one side alone has are at the end. */
+static size_t list_changes(const struct cn_comparison *c, const struct sampled *by_name,
+                           double *out)
+{
+    static const size_t steps[] = {7919, 7927}; /* primes: all names are visited */
+    size_t names = c->names.count, step = steps[names % steps[0] == 0], count = 0;
+    struct sampled few = {0};
+
+    for (size_t i = 0; i < names; i++) {
+        const struct sampled *one = &by_name[i * step % names];
+        bool is_alone = is_enough(one, c);
+
+        if (!is_alone)
+            add_sampled(&few, one);
+        if (is_alone || is_enough(&few, c)) {
+            const struct sampled *from = is_alone ? one : &few;
+
+            out[count++] = log(from->cost[CN_SIDE_B] / from->cost[CN_SIDE_A]);
+            if (!is_alone)
+                few = (struct sampled){0};
+        }
+    }
+    return count;
+}
+
 /* The same of samples, which do not tell how much the calls of a node differ: the middle one of the
- * changes of the nodes. A slower machine changes all of them, and few of them have changes of their own. */
+ * changes of functions. A slower machine changes all of them, and few of them have changes of their own. */
 static void estimate_sampled_speed(struct cn_comparison *c)
 {
-    static const double smallest = 0.005;
     static const size_t enough = 8;
-    double *list = cn_alloc(c->order_count, sizeof(*list));
-    size_t count = 0;
+    struct sampled *by_name = cn_alloc(c->names.count, sizeof(*by_name));
+    double *list = cn_alloc(c->names.count, sizeof(*list));
 
     for (size_t i = 0; i < c->order_count; i++) {
-        double a = c->self[CN_SIDE_A][c->order[i]], b = c->self[CN_SIDE_B][c->order[i]];
+        uint32_t node = c->order[i];
+        struct sampled one = {0};
 
-        if (fmin(a / c->whole[CN_SIDE_A], b / c->whole[CN_SIDE_B]) > smallest)
-            list[count++] = log(b / a);
+        for (int side = 0; side < CN_SIDES; side++) {
+            one.cost[side] = c->self[side][node];
+            one.variance[side] = c->errors[side][node].variance;
+        }
+        add_sampled(&by_name[c->nodes[node].name], &one);
     }
+    size_t count = list_changes(c, by_name, list);
     CN_SORT_VALUES(list, count);
     if (count >= enough) {
         double middle = (list[(count - 1) / 2] + list[count / 2]) / 2;
 
         c->speed_variance = middle * middle;
     }
+    free(by_name);
     free(list);
 }
 

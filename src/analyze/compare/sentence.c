@@ -1,9 +1,9 @@
 #include "analyze/compare/explain.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/duration.h"
 #include "base/size.h"
 #include "base/text.h"
@@ -19,7 +19,7 @@ static bool is_bytes(const struct cn_comparison *c)
     return cn_ends_with(c->metric, " (B)");
 }
 
-/* The size of a cost: "22.5 ms" with three digits, "1200". */
+/* The size of a cost: "22.5 ms" with three digits, "1,200". */
 static void add_size(struct cn_text *text, const struct cn_comparison *c, double value)
 {
     double size = fabs(value);
@@ -32,14 +32,17 @@ static void add_size(struct cn_text *text, const struct cn_comparison *c, double
         cn_duration_print(text, (uint64_t)(round(ns / unit) * unit));
     } else if (is_bytes(c) && size < 1e18) {
         cn_size_print(text, (uint64_t)size);
+    } else if (size < 1e15 && size == floor(size)) {
+        cn_count_print(text, (uint64_t)size);
     } else {
-        cn_text_printf(text, size < 1e15 && size == floor(size) ? "%.0f" : "%.6g", size);
+        cn_text_printf(text, "%.6g", size);
     }
 }
 
-static void add_calls(struct cn_text *text, double calls)
+/* Counts of calls are whole numbers, or means of several runs. */
+static uint64_t count_of(double calls)
 {
-    cn_text_printf(text, "%.0f call%s", calls, calls == 1 ? "" : "s");
+    return calls < 1e18 ? (uint64_t)round(calls) : UINT64_MAX;
 }
 
 /* ", new, 12 calls", ", called 200 times instead of 100", ", 12 calls as before". */
@@ -54,12 +57,15 @@ static void add_kind(struct cn_text *text, const struct cn_comparison *c,
         return;
     if (a == 0 || b == 0) {
         cn_text_str_add(text, ", ");
-        add_calls(text, a + b);
+        cn_count_print_of(text, count_of(a + b), "call");
     } else if (fabs(b - a) > 0.01 * fmax(a, b)) {
-        cn_text_printf(text, ", called %.0f times instead of %.0f", b, a);
+        cn_text_str_add(text, ", called ");
+        cn_count_print_of(text, count_of(b), "time");
+        cn_text_str_add(text, " instead of ");
+        cn_count_print(text, count_of(a));
     } else {
         cn_text_str_add(text, ", ");
-        add_calls(text, b);
+        cn_count_print_of(text, count_of(b), "call");
         cn_text_str_add(text, " as before");
     }
 }

@@ -6,14 +6,10 @@
 
 #include <stdint.h>
 
+#include "base/count.h"
 #include "base/size.h"
 
 struct cn_text;
-
-void cn_count_print(struct cn_text *text, uint64_t count); /* "1,234,567" */
-
-/* "1 thread", "1,234 threads" */
-void cn_count_print_of(struct cn_text *text, uint64_t count, const char *singular);
 
 double cn_percent(uint64_t part, uint64_t whole); /* 0 of nothing */
 

@@ -185,14 +185,15 @@ export function reasonOf(line: Change): string {
   }
 }
 
-// The sentence of the server in parts: what is better or worse has a colour.
-export function sentenceParts(sentence: string): { text: string; tone: "" | "worse" | "better" }[] {
+// The sentence of the server in parts: what is better or worse has a colour. Its minus is that of a terminal.
+export function sentenceParts(said: string): { text: string; tone: "" | "worse" | "better" }[] {
+  const sentence = said.replace(/(?<=, )-(?=\d)/g, "−");
   const match = /^(.*? )(\S+ \S+ (slower|faster|more \S+|fewer \S+|less \S+))(.*)$/.exec(sentence);
   if (!match || !/(^|, )B (is|has) /.test(sentence)) return [{ text: sentence, tone: "" }];
-  const [, before = "", said = "", word = "", after = ""] = match;
+  const [, before = "", whole = "", word = "", after = ""] = match;
   return [
     { text: before, tone: "" },
-    { text: said, tone: /slower|more/.test(word) ? "worse" : "better" },
+    { text: whole, tone: /slower|more/.test(word) ? "worse" : "better" },
     { text: after, tone: "" },
   ];
 }

@@ -485,6 +485,11 @@ static void real_changes_make_the_whole_differ(void **state)
     other.calls[2] = 2;
     assert_sentence(&usual, &other, "B is ",
                     " slower: f2, called 100 times instead of 50 from main, +");
+    other.calls[2] = 24;
+    assert_sentence(&usual, &other, "B is ",
+                    " slower: f2, called 1,200 times instead of 50 from main, +");
+    assert_sentence(&other, &usual, "B is ",
+                    " faster: f2, called 50 times instead of 1,200 from main, -");
     other = usual;
     other.leaf_ns[2] = 30000;
     assert_sentence(&usual, &other, "B is ",
