@@ -357,7 +357,7 @@ static bool dump_end(struct recording_dump *dump, struct cn_error *err)
     cn_text_flush(&dump->out, stdout);
     return dump->damaged_count == 0 ||
            cn_fail(err, CN_ERR_FORMAT,
-                   "%s: %zu of %" PRIu32 " %s damaged; data before the damage is "
+                   "%s: %zu of %" PRIu32 " %s damaged; what could be read is "
                    "shown",
                    dump->rec->path, dump->damaged_count, dump->rec->source_count,
                    cn_plural(dump->rec->source_count, "file is", "files are"));

@@ -220,7 +220,8 @@ static void tell_result(const struct cn_args *args,
         cn_count_print_of(&text, result->range_count, "NVTX range");
     }
     if (is_kept)
-        cn_text_printf(&text, "; next: cairn tree %s", options->path);
+        cn_text_printf(&text, "; next: cairn tree %s%s",
+                       options->has_machine ? "--group program " : "", options->path);
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }

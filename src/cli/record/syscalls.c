@@ -181,7 +181,7 @@ static bool write_calls(struct cn_record_syscalls *s, const char *dir,
     for (size_t i = 0; i < db->io->count; i++) {
         struct cn_io_call call = db->io->list[i];
 
-        if (cn_io_call_is_disk(&call))
+        if (cn_io_call_class(&call) != CN_IO_SYSTEM_CALLS)
             continue;
         if (own && call.target < calls.target_count &&
             is_ours(calls.targets[call.target], own))

@@ -448,7 +448,7 @@ bool cn_recording_check_damage(const struct cn_recording_setup *setup,
                        damages->list[i].err.text);
     return damages->count == 0 ||
            cn_fail(err, CN_ERR_FORMAT,
-                   "%s: %zu of %" PRIu32 " %s damaged; data before the damage is "
+                   "%s: %zu of %" PRIu32 " %s damaged; what could be read is "
                    "shown",
                    setup->rec->path, damages->count, setup->query.task_count,
                    cn_plural(setup->query.task_count, "task is", "tasks are"));

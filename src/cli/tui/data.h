@@ -48,7 +48,7 @@ struct cn_tui_load {
     bool is_started;
     uint64_t begin_ns;
     struct cn_text messages; /* warnings, one a line; of the job, while it runs */
-    bool is_damaged;         /* the result is that of the data before the damage */
+    bool is_damaged;         /* the result is that of the data that could be read */
     struct cn_error damage;
     struct cn_costs *costs; /* of a view */
     struct cn_tui_source *source;

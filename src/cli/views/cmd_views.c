@@ -209,9 +209,9 @@ const struct cn_command cn_cmd_tree = {
 };
 
 static const struct cn_option flat_options[] = {
-    CN_OPTION("group", 'g', "module|language|process",
+    CN_OPTION("group", 'g', "module|language|process|program",
               "put functions below their module and file (default), or their language; "
-              "or show one view per process"),
+              "or show one view per process, or per program (processes of one name)"),
     ROW_OPTIONS,
     {0},
 };
@@ -220,6 +220,8 @@ static const struct cn_example flat_examples[] = {
     {"cairn flat run.db --depth 3 -s self", "sort functions by self"},
     {"cairn flat run.db --group language", "show what each language costs"},
     {"cairn flat run.db -F 'loop at *'", "show loops only"},
+    {"cairn flat --group program -d 1 cairn.perf.data",
+     "show modules of each program (sample -a), as perf report --sort comm,dso"},
     {0},
 };
 

@@ -185,17 +185,22 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
     return !has_percentiles || cn_costs_add_percentiles(costs, err);
 }
 
+static bool select_threads(struct cn_costs *costs, struct cn_values threads,
+                           struct cn_error *err)
+{
+    for (size_t i = 0; i < threads.count; i++)
+        if (!cn_costs_select(costs, threads.list[i], err))
+            return false;
+    return true;
+}
+
 bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
                         const struct cn_args *args, const char *metric,
                         bool has_percentiles, struct cn_error *err)
 {
-    struct cn_values threads = cn_args_values(args, "thread");
-
     cn_costs_init(costs, db);
-    for (size_t i = 0; i < threads.count; i++)
-        if (!cn_costs_select(costs, threads.list[i], err))
-            return false;
-    return add_columns(costs, args, metric, has_percentiles, err) &&
+    return select_threads(costs, cn_args_values(args, "thread"), err) &&
+           add_columns(costs, args, metric, has_percentiles, err) &&
            (cn_costs_ready(costs, err) || cn_fail_in(err, "%s", db->path));
 }
 
@@ -328,13 +333,13 @@ static void find_codes(struct cn_view_setup *setup, const struct cn_args *args)
 }
 
 bool cn_view_setup_select(struct cn_view_setup *setup, const struct cn_args *args,
-                          const char *threads, struct cn_error *err)
+                          struct cn_values threads, struct cn_error *err)
 {
     bool has_percentiles = cn_args_has(args, "percentiles") || cn_args_has(args, "by");
 
     cn_costs_done(&setup->costs);
     cn_costs_init(&setup->costs, setup->db);
-    return cn_costs_select(&setup->costs, threads, err) &&
+    return select_threads(&setup->costs, threads, err) &&
            add_columns(&setup->costs, args, NULL, has_percentiles, err) &&
            (cn_costs_ready(&setup->costs, err) || cn_fail_in(err, "%s", setup->db->path));
 }

@@ -58,9 +58,9 @@
 
 /* --group of views of call paths; `more` are values of one of them. */
 #define CN_VIEW_GROUP_OPTION(more, text)                                             \
-    CN_OPTION("group", 'g', "module|language|process" more,                          \
+    CN_OPTION("group", 'g', "module|language|process|program" more,                  \
               "show consecutive functions of a module or of a language as one row, " \
-              "or one view per process" text)
+              "or one view per process, or per program (processes of one name)" text)
 
 #define CN_VIEW_PERCENTILES_OPTION                                            \
     CN_OPTION("percentiles", 0, NULL,                                         \
@@ -121,7 +121,7 @@ CN_CHECK bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
 /* Show other threads than --thread chooses from now on. On failure, release it as well. */
 struct cn_view_setup;
 CN_CHECK bool cn_view_setup_select(struct cn_view_setup *setup,
-                                   const struct cn_args *args, const char *threads,
+                                   const struct cn_args *args, struct cn_values threads,
                                    struct cn_error *err);
 
 /* Open the database `path` and apply the options; warns about damage. On failure, release it

@@ -13,9 +13,11 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 
+/* A process, or all that run one program. */
 struct shown_process {
-    char *selector; /* as of --thread */
-    char *name;     /* of its main thread, else of its first */
+    char **selectors; /* as of --thread, one for each process */
+    size_t count, capacity;
+    char *name; /* of its main thread, else of its first */
     double cost;
 };
 
@@ -76,10 +78,11 @@ static bool find_processes(struct shown_processes *out, struct cn_database *db,
             continue;
         uint32_t at = cn_names_add(&out->selectors, cn_text_str(&selector));
         if (at == out->count)
-            CN_PUSH(
-                out->list, out->count, out->capacity,
-                (struct shown_process){.selector = cn_strdup(cn_text_str(&selector))});
+            CN_PUSH(out->list, out->count, out->capacity, (struct shown_process){0});
         struct shown_process *process = &out->list[at];
+        if (process->count == 0)
+            CN_PUSH(process->selectors, process->count, process->capacity,
+                    cn_strdup(cn_text_str(&selector)));
         if (profile.name && (!process->name || is_main_thread(&profile.identity))) {
             free(process->name);
             process->name = cn_strdup(profile.name);
@@ -89,12 +92,42 @@ static bool find_processes(struct shown_processes *out, struct cn_database *db,
     return ok;
 }
 
+static void release_one(struct shown_process *process)
+{
+    for (size_t i = 0; i < process->count; i++)
+        free(process->selectors[i]);
+    free(process->selectors);
+    free(process->name);
+}
+
+/* Make processes of one name one; those without a name stay apart. */
+static void merge_programs(struct shown_processes *processes)
+{
+    struct cn_names names = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < processes->count; i++) {
+        struct shown_process *from = &processes->list[i];
+        const char *name = from->name ? from->name : from->selectors[0];
+        uint32_t at = cn_names_add(&names, name);
+
+        if (at == count) {
+            processes->list[count++] = *from;
+            continue;
+        }
+        struct shown_process *to = &processes->list[at];
+        CN_PUSH(to->selectors, to->count, to->capacity, from->selectors[0]);
+        from->count = 0;
+        release_one(from);
+    }
+    processes->count = count;
+    cn_names_done(&names);
+}
+
 static void release(struct shown_processes *processes)
 {
-    for (size_t i = 0; i < processes->count; i++) {
-        free(processes->list[i].selector);
-        free(processes->list[i].name);
-    }
+    for (size_t i = 0; i < processes->count; i++)
+        release_one(&processes->list[i]);
     free(processes->list);
     cn_names_done(&processes->selectors);
 }
@@ -112,7 +145,7 @@ static int compare(const void *left, const void *right)
 
     return a->cost > b->cost   ? -1
            : a->cost < b->cost ? 1
-                               : strcmp(a->selector, b->selector);
+                               : strcmp(a->selectors[0], b->selectors[0]);
 }
 
 static void print_title(const struct shown_process *process, const struct cn_costs *costs,
@@ -120,14 +153,28 @@ static void print_title(const struct shown_process *process, const struct cn_cos
 {
     struct cn_text text = {0};
 
-    cn_text_printf(&text, "%s%s%s%s: ", is_first ? "" : "\n",
-                   process->name ? process->name : "", process->name ? ", " : "",
-                   process->selector);
+    cn_text_printf(&text, "%s%s%s", is_first ? "" : "\n",
+                   process->name ? process->name : "", process->name ? ", " : "");
+    if (process->count == 1) {
+        cn_text_str_add(&text, process->selectors[0]);
+    } else {
+        cn_count_print(&text, process->count);
+        cn_text_str_add(&text, " processes");
+    }
+    cn_text_str_add(&text, ": ");
     cn_cost_print(&text, costs->columns[0].metric, process->cost);
     if (whole > 0)
         cn_text_printf(&text, " (%.1f %%)", 100 * process->cost / whole);
     (void)printf("%s\n", cn_text_str(&text));
     cn_text_done(&text);
+}
+
+static bool select_one(struct cn_view_setup *setup, const struct cn_args *args,
+                       const struct shown_process *process, struct cn_error *err)
+{
+    struct cn_values threads = {(const char *const *)process->selectors, process->count};
+
+    return cn_view_setup_select(setup, args, threads, err);
 }
 
 static bool show_all(struct shown_processes *processes, struct cn_view_setup *setup,
@@ -138,7 +185,7 @@ static bool show_all(struct shown_processes *processes, struct cn_view_setup *se
     bool is_first = true, ok = true;
 
     for (size_t i = 0; ok && i < processes->count; i++) {
-        ok = cn_view_setup_select(setup, args, processes->list[i].selector, err);
+        ok = select_one(setup, args, &processes->list[i], err);
         if (ok)
             processes->list[i].cost = total_of(&setup->costs);
     }
@@ -147,7 +194,7 @@ static bool show_all(struct shown_processes *processes, struct cn_view_setup *se
     for (size_t i = 0; ok && i < processes->count; i++) {
         if (processes->list[i].cost <= 0)
             continue;
-        ok = cn_view_setup_select(setup, args, processes->list[i].selector, err);
+        ok = select_one(setup, args, &processes->list[i], err);
         if (ok) {
             print_title(&processes->list[i], &setup->costs, whole, is_first);
             ok = show(setup, arg, err);
@@ -176,8 +223,11 @@ bool cn_view_each_process(struct cn_view_setup *setup, const struct cn_args *arg
                           cn_process_show show, void *arg, struct cn_error *err)
 {
     const char *group = cn_args_value(args, "group");
-    bool is_group = group && strcmp(group, "process") == 0;
-    const char *name = is_group ? "group process" : "per-process";
+    bool by_program = group && strcmp(group, "program") == 0;
+    bool is_group = by_program || (group && strcmp(group, "process") == 0);
+    const char *name = by_program ? "group program"
+                       : is_group ? "group process"
+                                  : "per-process";
     struct shown_processes processes = {0};
     bool ok;
 
@@ -189,6 +239,8 @@ bool cn_view_each_process(struct cn_view_setup *setup, const struct cn_args *arg
     if (ok && processes.count == 0)
         ok = cn_fail(err, CN_ERR_USAGE, "--%s: threads of %s have no process", name,
                      setup->opened.path);
+    if (ok && by_program)
+        merge_programs(&processes);
     ok = ok && show_all(&processes, setup, args, show, arg, err);
     release(&processes);
     return ok;

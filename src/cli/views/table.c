@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cli/print/write.h"
 #include "cli/views/print.h"
+#include "model/io/calls.h"
 #include "model/memory/metrics.h"
 
 /* Columns after the values. Only those with a title appear in text. */
@@ -81,7 +82,8 @@ static bool is_whole(const struct cn_cost_column *cost)
 
     if (cost->stat == CN_STAT_COUNT)
         return true;
-    return (is_bytes || cn_heap_metric_is_count(cn_heap_metric_find(cost->metric))) &&
+    return (is_bytes || cn_io_metric_is_count(cost->metric) ||
+            cn_heap_metric_is_count(cn_heap_metric_find(cost->metric))) &&
            (cost->stat == CN_STAT_SUM || cost->stat == CN_STAT_MIN ||
             cost->stat == CN_STAT_MAX);
 }
