@@ -220,7 +220,8 @@ static bool keep_part(void *arg, const struct cn_chain_part *part)
 {
     struct cn_wait_chain *path = arg;
 
-    CN_PUSH(path->list, path->count, path->capacity, *part);
+    CN_PUSH(path->list, path->count, path->capacity,
+            (struct cn_chain_kept){part->begin_ns, part->profile, part->kind});
     return true;
 }
 
@@ -228,7 +229,8 @@ void cn_wait_chain_build(struct cn_wait_chain *path, const struct cn_database *d
                          const struct cn_wait_graph *graph, uint32_t profile,
                          uint64_t begin_ns, uint64_t end_ns)
 {
-    *path = (struct cn_wait_chain){.begin_ns = begin_ns, .end_ns = end_ns};
+    *path = (struct cn_wait_chain){
+        .begin_ns = begin_ns, .end_ns = end_ns, .profile_count = graph->profile_count};
     cut_range(&db->states[profile], &path->begin_ns, &path->end_ns);
     cn_wait_chain_visit(db, graph, profile, begin_ns, end_ns, keep_part, path);
 }

@@ -2,7 +2,7 @@
  * one that woke it, to the one that woke that, and so on.
  *
  *     cn_wait_chain_build(&path, db, &graph, profile, begin_ns, end_ns);
- *     for (size_t i = 0; i < path.count; i++) ... path.list[i] ...
+ *     for (size_t i = 0; i < path.count; i++) ... cn_wait_chain_at(&path, i) ...
  *     cn_wait_chain_done(&path);
  *
  * Its parts follow each other without a gap, the last one first: they add up to the range. Where a
@@ -32,11 +32,30 @@ struct cn_chain_part {
     bool is_inferred; /* as of the wait */
 };
 
+/* What is kept of a part, of which there may be millions: it ends where the part before it in the list begins. */
+struct cn_chain_kept {
+    uint64_t begin_ns;
+    uint32_t profile, kind;
+};
+
 struct cn_wait_chain {
-    struct cn_chain_part *list;
+    struct cn_chain_kept *list;
     size_t count, capacity;
     uint64_t begin_ns, end_ns; /* the range, cut to the life of the thread */
+    uint32_t profile_count;
 };
+
+/* A part, without its context. */
+static inline struct cn_chain_part cn_wait_chain_at(const struct cn_wait_chain *path,
+                                                    size_t at)
+{
+    return (struct cn_chain_part){
+        .begin_ns = path->list[at].begin_ns,
+        .end_ns = at > 0 ? path->list[at - 1].begin_ns : path->end_ns,
+        .profile = path->list[at].profile,
+        .kind = path->list[at].kind,
+    };
+}
 
 /* Visit the parts alone, the last one first. `visit` returns false to end that. */
 typedef bool (*cn_chain_visit_fn)(void *arg, const struct cn_chain_part *part);

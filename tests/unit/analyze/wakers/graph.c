@@ -319,9 +319,11 @@ static void check_chain(const struct made *m, const struct cn_wait_graph *graph,
         bool is_in_range = t <= chain.end_ns;
         if (is_in_range) {
             assert_true(at < chain.count);
-            assert_true(chain.list[at].begin_ns < t && t <= chain.list[at].end_ns);
-            assert_int_equal(chain.list[at].kind, kind);
-            assert_int_equal(chain.list[at].profile, thread);
+            struct cn_chain_part part = cn_wait_chain_at(&chain, at);
+
+            assert_true(part.begin_ns < t && t <= part.end_ns);
+            assert_int_equal(part.kind, kind);
+            assert_int_equal(part.profile, thread);
         }
         t--;
         if (state != CN_TASK_UNKNOWN)
