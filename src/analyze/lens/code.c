@@ -246,12 +246,63 @@ static bool is_go_runtime(const char *name)
     return CN_BEGINS_WITH_ANY(name, starts);
 }
 
+/* The trait of "<TYPE as TRAIT>::method"; NULL if there is none. */
+static const char *rust_trait(const char *name)
+{
+    int depth = 0;
+
+    for (const char *at = name; *at; at++) {
+        if (depth == 1 && cn_begins_with(at, " as "))
+            return at + strlen(" as ");
+        if (*at == '<' || *at == '(' || *at == '[')
+            depth++;
+        else if (*at == ')' || *at == ']' || (*at == '>' && at[-1] != '-'))
+            depth--;
+        if (depth <= 0)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool is_rust_library(const char *path)
+{
+    static const char *const starts[] = {"core::", "alloc::", "std::", "__rust_",
+                                         "rust_"};
+
+    return CN_BEGINS_WITH_ANY(path, starts);
+}
+
+/* The path that begins with the crate of a function: its own, or in "<TYPE as TRAIT>::method" that of
+ * the type, or of the trait if the type is of the language or its library. */
+static const char *rust_path(const char *name)
+{
+    static const char *const marks[] = {"&",    "*const ", "*mut ", "mut ",
+                                        "dyn ", "[",       "("};
+    const char *type = name + 1, *trait;
+    bool has_mark = true;
+
+    if (name[0] != '<')
+        return name;
+    while (has_mark) {
+        has_mark = false;
+        for (size_t i = 0; i < CN_COUNT_OF(marks) && !has_mark; i++) {
+            has_mark = cn_begins_with(type, marks[i]);
+            type += has_mark ? strlen(marks[i]) : 0;
+        }
+    }
+    trait = rust_trait(name);
+    bool has_crate = cn_begins_with(type + strcspn(type, ":<> ,;()[]"), "::");
+    if (has_crate && !is_rust_library(type))
+        return type;
+    if (trait && !is_rust_library(trait))
+        return trait;
+    return has_crate ? type : "core::";
+}
+
 static bool is_standard_library(unsigned language, const char *name)
 {
     static const char *const cpp[] = {
         "std::", "__gnu_cxx::", "__cxxabiv1::", "operator new", "operator delete"};
-    static const char *const rust[] = {"core::",   "alloc::", "std::",   "<core::",
-                                       "<alloc::", "<std::",  "__rust_", "rust_"};
     static const char *const java[] = {"java.",    "javax.",   "jdk.",   "sun.",
                                        "com.sun.", "java/",    "javax/", "jdk/",
                                        "sun/",     "com/sun/", "Ljava/"};
@@ -260,7 +311,7 @@ static bool is_standard_library(unsigned language, const char *name)
     case CN_CODE_CPP:
         return CN_BEGINS_WITH_ANY(name_begin(name), cpp);
     case CN_CODE_RUST:
-        return CN_BEGINS_WITH_ANY(name_begin(name), rust);
+        return is_rust_library(rust_path(name_begin(name)));
     case CN_CODE_JAVA:
         return CN_BEGINS_WITH_ANY(name, java);
     case CN_CODE_GO:
@@ -399,7 +450,7 @@ static bool add_name_package(unsigned language, const char *name, struct cn_text
             }
         break;
     case CN_CODE_RUST:
-        name += strspn(name, "<&");
+        name = rust_path(name_begin(name));
         end = strstr(name, "::");
         break;
     case CN_CODE_CPP:
