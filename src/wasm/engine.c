@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/files/compress.h"
 #include "base/files/content.h"
+#include "base/run/job.h"
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/api/route.h"
@@ -21,8 +22,14 @@ char *cn_engine_alloc(size_t len)
     return cn_alloc(len, 1);
 }
 
+static void progress(const struct cn_job_step *step)
+{
+    cn_engine_progress(step->what, (double)step->done, (double)step->total, step->unit);
+}
+
 void cn_engine_read_by_range(size_t page_len, size_t cached_len)
 {
+    cn_jobs_watch(progress);
     cn_ranges_begin(page_len, cached_len);
 }
 

@@ -11,6 +11,10 @@
 
 #define CN_EXPORTED(name) __attribute__((export_name(#name)))
 
+/* What the engine calls in the page: how far it is, while it opens a source or answers. */
+__attribute__((import_module("cairn"), import_name("progress"))) void
+cn_engine_progress(const char *what, double done, double total, const char *unit);
+
 /* Memory for a string; the function that receives it frees it. NULL is no string. */
 CN_EXPORTED(alloc) char *cn_engine_alloc(size_t len);
 

@@ -36,8 +36,9 @@ function makeAsk() {
   const send = (message) => window.caught.postMessage(message);
   window.askWorker = (message) =>
     new Promise((resolve) => {
+      // Steps on the way are no answers.
       window.answered = (event) => {
-        resolve(event.data);
+        if (!event.data.step) resolve(event.data);
         return true;
       };
       send(message);

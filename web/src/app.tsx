@@ -6,14 +6,14 @@ import { CallsView } from "./calls/calls_view";
 import { ComparePage, CompareTabs } from "./compare/compare_page";
 import { engineOfPage, leftOutOfPage } from "./engine/client";
 import { DropPage } from "./engine/drop_page";
-import { StopButton } from "./engine/stop_button";
 import { FlamePage } from "./flame/flame_page";
 import { Frame, usePaper, type Views } from "./frame";
-import { AnalysisLine, AnalysisPage } from "./overview/analysis";
+import { AnalysisLine, AnalysisPage, OpeningPage } from "./overview/analysis";
 import { Card } from "./overview/card";
 import { OverviewPage } from "./overview/overview_page";
 import { hasEngine, startEngine } from "./shared/api";
 import { Choices } from "./shared/choices";
+import { CopyCommand, shellQuote } from "./shared/copy_command";
 import { plural } from "./shared/format";
 import type { ViewProps } from "./shared/page";
 import { shorten } from "./shared/names/names";
@@ -86,12 +86,7 @@ function App() {
   const sources = useAnswer<Sources>("sources");
   const chosen = sources.value?.sources[Number(state.s ?? 0)];
   useEffect(() => chosen && rememberSource(chosen), [chosen?.path]);
-  if (!sources.value)
-    return (
-      <main class="status" role="status">
-        {sources.error ?? "loading…"} <StopButton />
-      </main>
-    );
+  if (!sources.value) return <OpeningPage note={sources.error} />;
   if (!chosen) return <NoSource sources={sources.value.sources} asked={state.s ?? "0"} />;
   const page = { source: chosen, sources: sources.value.sources, state };
   if (state.v === "compare") return <Comparison {...page} />;
@@ -117,41 +112,59 @@ function NoSource(props: { sources: Source[]; asked: string }) {
       <main>
         <div class="scroll compare-offers">
           <h1>No source {shorten(props.asked, SHOWN_MAX)} is open</h1>
-          <Card
-            title={plural(props.sources.length, "open source")}
-            hint="addresses number them in the order of the command line"
-          >
-            <table class="overview-table">
-              <thead>
-                <tr>
-                  <th scope="col">source</th>
-                  <th scope="col">kind</th>
-                  <th scope="col">state</th>
-                  <th scope="col">number</th>
-                </tr>
-              </thead>
-              <tbody>
-                {props.sources.map((source) => (
-                  <tr key={source.id}>
-                    <th scope="row">
-                      <span class="function-name">
-                        <a href={printState({ s: String(source.id) })}>{source.name}</a>
-                        {source.path !== source.name && (
-                          <small class="location">{source.path}</small>
-                        )}
-                      </span>
-                    </th>
-                    <td>{source.kind}</td>
-                    <td>{stateOf(source)}</td>
-                    <td>{source.id}</td>
+          <div class="offers">
+            <Card
+              title={plural(props.sources.length, "open source")}
+              hint="addresses number them in the order of the command line"
+            >
+              <table class="overview-table source-list">
+                <thead>
+                  <tr>
+                    <th scope="col">number</th>
+                    <th scope="col">source</th>
+                    <th scope="col">kind</th>
+                    <th scope="col">state</th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
-          </Card>
+                </thead>
+                <tbody>
+                  {props.sources.map((source) => (
+                    <tr key={source.id}>
+                      <td>{source.id}</td>
+                      <th scope="row">
+                        <span class="function-name">
+                          <a href={printState({ s: String(source.id) })}>{source.name}</a>
+                          {source.path !== source.name && (
+                            <small class="location">{source.path}</small>
+                          )}
+                        </span>
+                      </th>
+                      <td>{source.kind}</td>
+                      <td>{stateOf(source)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Card>
+            <OpenMore sources={props.sources} />
+          </div>
         </div>
       </main>
     </Frame>
+  );
+}
+
+// The command that opens what is open now and more.
+function OpenMore(props: { sources: Source[] }) {
+  const command = ["cairn view", ...props.sources.map(({ path }) => shellQuote(path))].join(" ");
+  if (hasEngine()) return null;
+  return (
+    <Card title="Open more" hint="add a path to the command">
+      <p class="compare-command">
+        <span class="faint">In a terminal</span>
+        <code title={command}>{command} PATH</code>
+        <CopyCommand text={command} />
+      </p>
+    </Card>
   );
 }
 

@@ -13,6 +13,13 @@ static const uint64_t wait_ns = 80000000;      /* deadline of a request */
 static const uint64_t estimate_ns = 40000000;  /* of one that takes an estimate */
 static const uint64_t unasked_ns = 5000000000; /* after that, see stops_unasked */
 
+static void (*watching)(const struct cn_job_step *step);
+
+void cn_jobs_watch(void (*seen)(const struct cn_job_step *step))
+{
+    watching = seen;
+}
+
 void cn_job_group_init(struct cn_job_group *group, unsigned running_max)
 {
     pthread_condattr_t attributes;
@@ -63,6 +70,8 @@ static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
     job->step.done = done;
     job->step.total = total;
     (void)pthread_mutex_unlock(&job->group->lock);
+    if (watching)
+        watching(&job->step); /* only this thread changes it */
     return !is_stopped(job);
 }
 

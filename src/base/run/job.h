@@ -64,6 +64,10 @@ struct cn_job {
     bool has_thread;
 };
 
+/* See each report of every job from now on, from the thread that reports: without threads
+ * (src/wasm) there is none that could ask meanwhile. Called before jobs are started. */
+void cn_jobs_watch(void (*seen)(const struct cn_job_step *step));
+
 /* At most `running_max` jobs of the group run at a time. */
 void cn_job_group_init(struct cn_job_group *group, unsigned running_max);
 

@@ -1,7 +1,7 @@
 // The engine as the page sees it: a worker that answers one question at a time. A question that
 // takes too long is stopped, with the worker; the next one starts it again.
 
-import type { Answer } from "./engine";
+import type { Answer, EngineStep } from "./engine";
 import { packedOf, type Failure, type Load } from "./load";
 import type { FromWorker, ToWorker } from "./worker";
 
@@ -25,6 +25,7 @@ export class EngineClient {
   private sent = 0; // blocks of the page, to the worker
   private isSent = false; // all of them
   failures: Failure[] = []; // of sources that did not open
+  onStep: (step: EngineStep | null) => void = () => undefined; // null: it is done
 
   constructor(
     private readonly load: Load,
@@ -59,6 +60,7 @@ export class EngineClient {
     clearTimeout(this.timer);
     if (!this.isLoaded) this.loadFailure ??= `${reason} while the data was being opened`;
     this.isLoaded = false;
+    this.onStep(null);
     const stopped = this.current;
     this.current = null;
     stopped?.reject(new Error(reason));
@@ -105,14 +107,25 @@ export class EngineClient {
     if (this.isSent) this.send({ isWhole: true });
   }
 
-  private send(message: ToWorker): void {
+  // An answer, or a sign of progress.
+  private expect(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.stop(`stopped after ${DEADLINE_MS / 1000} s`), DEADLINE_MS);
+  }
+
+  private send(message: ToWorker): void {
+    this.expect();
     this.worker?.postMessage(message);
   }
 
   private receive(message: FromWorker): void {
+    if ("step" in message) {
+      this.expect();
+      this.onStep(message.step);
+      return;
+    }
     clearTimeout(this.timer);
+    this.onStep(null);
     if ("stopped" in message) {
       if (!this.isLoaded) this.loadFailure = message.stopped;
       this.stop(message.stopped);

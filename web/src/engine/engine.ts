@@ -35,7 +35,15 @@ export interface Ranges {
   cached: number;
 }
 
-const RANGES: Ranges = { page: 1 << 20, cached: 256 << 20 };
+// How far the engine is.
+export interface EngineStep {
+  what: string;
+  done: number;
+  total: number;
+  unit: string;
+}
+
+export const RANGES: Ranges = { page: 1 << 20, cached: 256 << 20 };
 
 export class Engine {
   private constructor(
@@ -44,11 +52,18 @@ export class Engine {
     private readonly exports: Exports,
   ) {}
 
-  static async start(module: WebAssembly.Module, ranges = RANGES): Promise<Engine> {
+  static async start(
+    module: WebAssembly.Module,
+    ranges = RANGES,
+    onStep: (step: EngineStep) => void = () => undefined,
+  ): Promise<Engine> {
     const files = new FileSystem();
     const wasi = new Wasi(files);
+    const progress = (what: number, done: number, total: number, unit: number) =>
+      onStep({ what: wasi.string(what), done, total, unit: wasi.string(unit) });
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.imports,
+      cairn: { progress },
     });
     const exports = instance.exports as unknown as Exports;
     wasi.memory = exports.memory;

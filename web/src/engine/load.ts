@@ -1,6 +1,6 @@
 // What the engine starts with: itself, and the files it opens.
 
-import { Engine, type Answer, type SourceToOpen } from "./engine";
+import { Engine, RANGES, type Answer, type EngineStep, type SourceToOpen } from "./engine";
 import type { Content } from "./file_system";
 
 export interface Load {
@@ -147,7 +147,10 @@ export class Loading {
   private readonly started: Promise<Started>;
   private readonly early = new Set<number>(); // blocks
 
-  constructor(private readonly load: Load) {
+  constructor(
+    private readonly load: Load,
+    private readonly onStep: (step: EngineStep) => void,
+  ) {
     let begin = 0;
     for (const { path, size } of load.files) {
       const last = Math.floor((begin + size - 1) / load.blockSize);
@@ -166,7 +169,7 @@ export class Loading {
     const module = await WebAssembly.compileStreaming(
       new Response(unzipped, { headers: { "Content-Type": "application/wasm" } }),
     );
-    const engine = await Engine.start(module);
+    const engine = await Engine.start(module, RANGES, this.onStep);
     const inflater = await Engine.start(module);
     return { engine, blocks: new Blocks(inflater, this.packed, this.load.blockSize, size) };
   }

@@ -54,6 +54,12 @@ export class Wasi {
     return this.decoder.decode(this.bytes(begin, length));
   }
 
+  // A string that ends with 0.
+  string(begin: number): string {
+    const bytes = new Uint8Array(this.memory.buffer);
+    return this.text(begin, bytes.indexOf(0, begin) - begin);
+  }
+
   // The parts of memory that a list of (address, length) names.
   private parts(list: number, count: number): Uint8Array[] {
     const view = this.view;

@@ -1,6 +1,6 @@
 // The engine in a worker, so that the page stays responsive and can stop it.
 
-import type { Engine } from "./engine";
+import type { Engine, EngineStep } from "./engine";
 import { Loading, type Load, type Packed } from "./load";
 
 // What to load, then its blocks, then that these were all of them; questions after the answer to that.
@@ -9,7 +9,19 @@ export type ToWorker =
 export type FromWorker =
   | { failures: { path: string; text: string }[] }
   | { ok: boolean; text: string }
+  | { step: EngineStep } // what it does meanwhile
   | { stopped: string }; // the engine cannot answer any more
+
+const STEP_MS = 50; // from one message about progress to the next
+
+let shown = { what: "", at: 0 };
+
+function report(step: EngineStep): void {
+  const at = performance.now();
+  if (step.what === shown.what && at - shown.at < STEP_MS) return;
+  shown = { what: step.what, at };
+  self.postMessage({ step } satisfies FromWorker);
+}
 
 let loading: Loading | null = null;
 let engine: Engine | null = null;
@@ -17,7 +29,7 @@ let engine: Engine | null = null;
 async function answer(message: ToWorker): Promise<FromWorker | null> {
   try {
     if ("load" in message) {
-      loading = new Loading(message.load);
+      loading = new Loading(message.load, report);
       return null;
     }
     if ("packed" in message) {

@@ -102,6 +102,27 @@ static void reports_progress_at_the_deadline(void **state)
     assert_int_equal(trial->work.run_count, 1);
 }
 
+static struct cn_job_step seen_step;
+
+static void see_step(const struct cn_job_step *step)
+{
+    seen_step = *step;
+}
+
+static void reports_are_seen_where_they_are_watched(void **state)
+{
+    struct trial *trial = *state;
+
+    cn_jobs_watch(see_step);
+    (void)sem_post(&trial->work.may_end);
+    assert_true(cn_job_finish(&trial->job, &trial->err));
+    cn_jobs_watch(NULL);
+    assert_string_equal(seen_step.what, "working");
+    assert_string_equal(seen_step.unit, "steps");
+    assert_int_equal(seen_step.done, 1);
+    assert_int_equal(seen_step.total, 4);
+}
+
 static void has_an_estimate_until_it_is_done(void **state)
 {
     struct trial *trial = *state;
@@ -228,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(reports_progress_at_the_deadline),
+        TEST(reports_are_seen_where_they_are_watched),
         TEST(has_an_estimate_until_it_is_done),
         TEST(starts_again_after_its_failure_was_reported),
         TEST(runs_once_more_when_started_while_running),
