@@ -54,6 +54,32 @@ export const tests = {
     await page.waitForSelector(".tree-row .kind-function");
     await shot("tree");
   },
+  async "the overview of a wide window has the flame graph, in the height that is left"({
+    page,
+    show,
+    settled,
+    until,
+    hash,
+  }) {
+    await page.setViewportSize({ width: 1920, height: 1080 });
+    await show("s=0&skip=1&t=1");
+    await page.waitForSelector(".overview-flames canvas");
+    await settled();
+    const [card, window] = await page.$eval(".overview-flames", (graph) => [
+      graph.closest(".card").getBoundingClientRect().bottom,
+      innerHeight,
+    ]);
+    assert.ok(card <= window, `${card} of ${window}`);
+    await page.click(".overview-flames canvas", { position: { x: 20, y: 30 } });
+    await until("the flame graph", () => /v=flame/.test(hash()) && /zoom=/.test(hash()));
+    await page.waitForSelector(".flame-minimap");
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await show("s=0");
+    await page.waitForSelector(".overview-table tbody tr");
+    assert.equal(await page.locator(".overview-flames").count(), 0);
+    await show("s=0&v=top-down");
+    await page.waitForSelector(".tree-row .kind-function");
+  },
   async "the keyboard walks the tree and opens details"({ page, until, shot, hash }) {
     await page.focus(".tree");
     await page.keyboard.press("Home");

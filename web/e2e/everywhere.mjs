@@ -119,6 +119,7 @@ export const tests = {
     hash,
   }) {
     await show("s=77&v=flame");
+    assert.match(await page.textContent(".compare-command code"), /^cairn view .* PATH$/);
     await page.click("main a >> nth=1");
     await until("another source", () => hash() === "#s=1");
     await page.waitForSelector(".overview .overview-table tbody tr");

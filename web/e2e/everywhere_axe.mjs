@@ -67,6 +67,8 @@ async function check({ page, show, settled, drawn }, views) {
 
 // In a window that is wide, views have panels beside them.
 const WIDE = [
+  ["s=0", ".overview-flames canvas"],
+  ["s=1", ".overview-flames canvas"],
   ["s=3&v=flat", ".panel.beside .source"],
   ["s=3&v=top-down", ".panel.beside .crumbs", "ArrowDown"],
   ["s=1&v=calls", ".call-list"],

@@ -132,6 +132,22 @@ export const tests = {
       await rm(folder, { recursive: true });
     });
   },
+  async "samples that are dropped show how far they are read and analysed"(viewer) {
+    const { page } = viewer;
+    await withPage(viewer, ["--empty"], ".welcome", async () => {
+      await page.evaluate(() => {
+        window.steps = [];
+        new MutationObserver(() => {
+          const text = document.querySelector(".analysis")?.textContent;
+          if (text) window.steps.push(text);
+        }).observe(document.body, { subtree: true, childList: true, characterData: true });
+      });
+      await drop(page, [new URL("../examples/words.perf.data", import.meta.url).pathname]);
+      await page.waitForSelector(".overview-table tbody a");
+      const steps = await page.evaluate(() => window.steps);
+      assert.match(steps.join("\n"), /Opening.*(reading samples|adding up costs|writing)/);
+    });
+  },
   async "an example is a click away: samples with names, and requests"(viewer) {
     const { page, shot } = viewer;
     await withPage(viewer, ["--empty"], ".welcome", async () => {

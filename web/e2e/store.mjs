@@ -205,6 +205,7 @@ export const tests = {
   async "services and operations show the numbers of the server and lead to spans"({
     page,
     show,
+    settled,
     until,
     shot,
     hash,
@@ -224,6 +225,26 @@ export const tests = {
     );
     assert.ok(edges.some((edge) => edge.caller === "gateway" && edge.callee === "cart"));
     await shot("store-services");
+    // Sizes of text grow with the window, as the drawing does, not once more.
+    await page.setViewportSize({ width: 3840, height: 2160 });
+    await settled();
+    const overlapping = await page.$$eval(".service-graph .service", (boxes) =>
+      boxes.flatMap((box) => {
+        const lines = [...box.querySelectorAll("text")].filter((line) => line.textContent !== "");
+        const [frame, ...sizes] = [box.firstElementChild.nextElementSibling, ...lines].map((one) =>
+          one.getBoundingClientRect(),
+        );
+        const isOutside = sizes.some(
+          ({ right, bottom }) => right > frame.right || bottom > frame.bottom,
+        );
+        const left = sizes.filter(({ left }) => left < frame.left + frame.width / 2);
+        const isOver = left.some((one, i) => i > 0 && one.top + 1 < left[i - 1].bottom - 1);
+        return isOutside || isOver ? [box.textContent] : [];
+      }),
+    );
+    assert.deepEqual(overlapping, []);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await settled();
     await page.click(".service-graph .service[aria-label$=cart]");
     await page.waitForSelector(".latencies svg path", { state: "attached" });
     await until("one operation", async () => (await cells("operations")).length === 1);

@@ -203,13 +203,17 @@ test("a rectangle of the plot becomes times and durations, instead of earlier on
   assert.deepEqual(roundDurations(9e5, 1.1e7), [1e6, 2e6, 5e6, 1e7]);
 });
 
-test("lines skip steps without spans", () => {
+test("lines have a gap where steps are without spans", () => {
   const steps: [number, number, number, number, number][] = [
     [1, 0, 5, 5, 10],
     [0, 0, 0, 0, 0],
     [1, 0, 5, 5, 5],
+    [1, 0, 5, 5, 10],
   ];
-  assert.equal(linePath(steps, 4, 10, { width: 30, height: 10 }), "M0.0 0.0h10.0L20.0 5.0h10.0");
+  assert.equal(
+    linePath(steps, 4, 10, { width: 40, height: 10 }),
+    "M0.0 0.0h10.0M20.0 5.0h10.0L30.0 0.0h10.0",
+  );
 });
 
 test("traces are exported with quotes where they are needed", () => {

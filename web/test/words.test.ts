@@ -31,6 +31,7 @@ test("values are shown by what they measure", () => {
   assert.equal(formatValue(null, "calls"), "");
   assert.equal(formatValue(30_018_375, "live at peak (B)"), "28.63 MiB");
   assert.equal(metricTitle("live at peak (B)"), "live at peak");
+  assert.equal(metricTitle("time (s)"), "time");
   const names = ["live at end (B)", "live at end", "allocated (B)"];
   assert.deepEqual(
     names.map((name) => choiceTitle(name, names)),

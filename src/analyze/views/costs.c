@@ -113,15 +113,16 @@ const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *d
     return shown_metric(db->taxonomy.roots, db->taxonomy.root_count, &i);
 }
 
-/* `what` is wrong with the name. */
+/* `what` is wrong with the name; those that begin with `start` may be meant. */
 static bool fail_metric(const struct cn_database *db, const char *what, const char *name,
-                        struct cn_error *err)
+                        const char *start, struct cn_error *err)
 {
     const struct cn_presented_metric *metric;
     struct cn_text text = {0};
 
     for (size_t i = 0; (metric = cn_costs_metric_at(db, i)) != NULL; i++)
-        cn_text_printf(&text, "%s'%s'", i ? ", " : "", metric->name);
+        if (strncasecmp(metric->name, start, strlen(start)) == 0)
+            cn_text_printf(&text, "%s'%s'", text.len > 0 ? ", " : "", metric->name);
     (void)cn_fail(err, CN_ERR_NOT_FOUND, "%s metric '%s'; there are: %s", what, name,
                   cn_text_str(&text));
     cn_text_done(&text);
@@ -152,7 +153,8 @@ static bool find_metric(const struct cn_database *db, const char *name,
     if (without_unit_count == 1)
         prefixed = without_unit;
     else if (prefixed_count != 1)
-        return fail_metric(db, prefixed ? "more than one" : "no", name, err);
+        return prefixed ? fail_metric(db, "more than one", name, name, err)
+                        : fail_metric(db, "no", name, "", err);
     *out = prefixed;
     return true;
 }

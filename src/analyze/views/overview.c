@@ -1,5 +1,7 @@
 #include "analyze/views/overview.h"
 
+#include <string.h>
+
 static bool has_shape(const struct cn_thread_shape *shape,
                       const struct cn_identity_tuple *identity)
 {
@@ -53,6 +55,19 @@ static void add_identity(struct cn_overview *overview,
     }
 }
 
+/* True for a stream of a GPU and ranges of NVTX: nothing in their timelines is a sample. */
+static bool is_gpu(const struct cn_database *db, const struct cn_identity_tuple *identity)
+{
+    for (size_t i = 0; i < identity->count; i++) {
+        uint8_t kind = identity->ids[i].kind;
+
+        if (kind < db->kinds.count && (strcmp(db->kinds.list[kind], "GPUSTREAM") == 0 ||
+                                       strcmp(db->kinds.list[kind], "NVTX") == 0))
+            return true;
+    }
+    return false;
+}
+
 static bool add_profile(struct cn_overview *overview, struct cn_database *db,
                         uint32_t index, struct cn_error *err)
 {
@@ -71,7 +86,8 @@ static bool add_profile(struct cn_overview *overview, struct cn_database *db,
     overview->thread_count++;
     overview->value_count += profile.value_count;
     overview->timeline_count += timeline.count > 0;
-    overview->sample_count += timeline.count;
+    if (!is_gpu(db, &profile.identity))
+        overview->sample_count += timeline.count;
     add_identity(overview, &profile.identity);
     return true;
 }

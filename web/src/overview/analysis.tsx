@@ -1,6 +1,9 @@
 // How far the analysis of a source is: the steps that are done, and of the current one what is done and what is left.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { StopButton } from "../engine/stop_button";
+import { useEngineStep } from "../shared/api";
 import { formatNs, plural } from "../shared/format";
 import { Icon } from "../shared/look/icons";
 import { useAnswer } from "../shared/use_answer";
@@ -65,30 +68,61 @@ export function AnalysisLine(props: { id: number }) {
 export function AnalysisPage(props: { source: Source; note: string | null }) {
   const { source = props.source, seen } = useAnalysis(props.source.id);
   const { step } = source;
-  const current = seen[seen.length - 1];
   return (
     <div class="scroll analysis">
       <Card title={`Analysing ${source.name}`} hint={source.path}>
-        <ol class="steps">
-          {seen
-            .filter(({ took }) => took !== null)
-            .map(({ what, since, took }) => (
-              <li key={since}>
-                <Icon name="check" /> {what} <small>{formatNs((took ?? 0) * 1e6)}</small>
-              </li>
-            ))}
-          {step && current && <CurrentStep step={step} seen={current} />}
-          {!step && (
-            <li class={source.state === "failed" ? "status error" : ""}>
-              {source.failure ?? props.note ?? "starting…"}
-            </li>
-          )}
-        </ol>
+        <Steps step={step} seen={seen}>
+          <li class={source.state === "failed" ? "status error" : ""}>
+            {source.failure ?? props.note ?? "starting…"}
+          </li>
+        </Steps>
         <p class="faint">
           Views appear when it is done. The result is cached: the next time they are there at once.
         </p>
       </Card>
     </div>
+  );
+}
+
+// Of a page without a server, until its data is open.
+export function OpeningPage(props: { note: string | null }) {
+  const step = useEngineStep() ?? undefined;
+  const [seen, setSeen] = useState<SeenStep[]>([]);
+  useEffect(() => setSeen((before) => addStep(before, step, performance.now())), [step]);
+  if (!step)
+    return (
+      <main class="status" role="status">
+        {props.note ?? "loading…"} <StopButton />
+      </main>
+    );
+  return (
+    <main>
+      <div class="scroll analysis">
+        <Card title="Opening" hint="the data stays in this page">
+          <Steps step={step} seen={seen} />
+          <StopButton />
+        </Card>
+      </div>
+    </main>
+  );
+}
+
+// The steps that were seen; `children` where none is.
+function Steps(props: { step: Step | undefined; seen: SeenStep[]; children?: ComponentChildren }) {
+  const { step, seen } = props;
+  const current = seen[seen.length - 1];
+  return (
+    <ol class="steps">
+      {seen
+        .filter(({ took }) => took !== null)
+        .map(({ what, since, took }) => (
+          <li key={since}>
+            <Icon name="check" /> {what} <small>{formatNs((took ?? 0) * 1e6)}</small>
+          </li>
+        ))}
+      {step && current && <CurrentStep step={step} seen={current} />}
+      {!step && props.children}
+    </ol>
   );
 }
 

@@ -1,4 +1,5 @@
-// Which files and peers were read and written, those whose system calls took the longest first: `cairn io`.
+// Which files and peers were read and written, those whose system calls took the longest first, and what page faults
+// were of: `cairn io`.
 
 import { baseName, formatNs, formatPercent, formatValue, plural } from "../shared/format";
 import { durationUnit } from "../shared/units";
@@ -87,6 +88,63 @@ export function FilesUsed(props: { path: string; info: Info; rows: number }) {
   );
 }
 
+// The first line of `cairn io --faults`.
+export function faultSentence(io: Io): string {
+  const sampled =
+    io.samples < io.calls ? `, of which ${io.samples.toLocaleString("en-US")} were sampled` : "";
+  return `${plural(io.calls, "page fault")}${sampled}: ${io.major.toLocaleString("en-US")} major, ${io.files.toLocaleString("en-US")} files and other mappings`;
+}
+
+// The page faults of a file, or of other memory, by function.
+export const faultsOf = (file: string | undefined): string =>
+  "SELECT io.call, contexts.name AS function, sum(io.result) AS faults\n" +
+  "FROM io JOIN contexts ON contexts.id = io.caller\n" +
+  `WHERE io.kind LIKE '%fault' AND io.file ${file === undefined ? "IS NULL" : `= '${file.replace(/'/g, "''")}'`}\n` +
+  "GROUP BY io.call, contexts.name ORDER BY faults DESC";
+
+export function PageFaults(props: { path: string; info: Info; rows: number }) {
+  const { value } = useAnswer<Io>(props.info.hasIo ? `${props.path}/io` : null, {
+    of: "faults",
+    by: "file",
+    limit: props.rows,
+  });
+  if (!value || value.rows.length === 0) return null;
+  return (
+    <Card title="Page faults" hint={faultSentence(value)}>
+      <table class="overview-table">
+        <thead>
+          <tr>
+            <th scope="col">file or mapping</th>
+            <th scope="col">faults</th>
+            <th scope="col">major</th>
+          </tr>
+        </thead>
+        <tbody>
+          {value.rows.map((row) => (
+            <tr key={row.file ?? ""}>
+              <th scope="row">
+                <span class="function-name">
+                  <Link
+                    to={{ v: "sql", sql: faultsOf(row.file) }}
+                    title={`${row.file ?? "unknown"}: its page faults by function`}
+                  >
+                    {baseName(row.file ?? "unknown")}
+                  </Link>
+                  {row.file?.includes("/") && <small class="location">{row.file}</small>}
+                </span>
+              </th>
+              <td>{row.count.toLocaleString("en-US")}</td>
+              <td>{row.major > 0 ? row.major.toLocaleString("en-US") : ""}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  );
+}
+
 const CALLS =
   "SELECT io.call, io.file, contexts.name AS function, count(*) AS calls, sum(end_ns - begin_ns) AS time_ns\n" +
-  "FROM io JOIN contexts ON contexts.id = io.caller\nGROUP BY io.call, io.file, contexts.name ORDER BY time_ns DESC";
+  "FROM io JOIN contexts ON contexts.id = io.caller\n" +
+  "WHERE io.kind NOT LIKE '%fault' AND io.kind NOT LIKE 'disk%'\n" +
+  "GROUP BY io.call, io.file, contexts.name ORDER BY time_ns DESC";

@@ -4,17 +4,19 @@
 import { Fragment, type ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { lensParameters } from "../shared/filters";
+import { FlameView } from "../flame/flame_view";
+import { useFlame } from "../flame/use_flame";
 import { Icon } from "../shared/look/icons";
 import { Name } from "../shared/names/name";
 import { useIsWide, useMedia } from "../shared/narrow";
 import type { ViewProps } from "../shared/page";
-import { linkTo } from "../shared/state";
+import { go, linkTo, type State } from "../shared/state";
 import { usePixels } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { useListener } from "../shared/use_listener";
 import type { Overview, States } from "../../generated/answers";
 import { Card, Link } from "./card";
-import { FilesUsed } from "./files_used";
+import { FilesUsed, PageFaults } from "./files_used";
 import { Functions, SlowestCalls, Waiting } from "./function_tables";
 import { HotPath } from "./hot_path";
 import { factsOf, notesOf, type Fact, type Note } from "./overview_model";
@@ -82,7 +84,12 @@ export function OverviewPage(props: ViewProps) {
     threads: <Threads path={props.path} info={info} overview={value} states={states} rows={rows} />,
     path: <HotPath overview={value} />,
     waiting: <Waiting overview={value} />,
-    files: <FilesUsed path={props.path} info={info} rows={ROWS_MIN} />,
+    files: (
+      <>
+        <FilesUsed path={props.path} info={info} rows={ROWS_MIN} />
+        <PageFaults path={props.path} info={info} rows={ROWS_MIN} />
+      </>
+    ),
     slowest: info.tasks && <SlowestCalls path={props.path} />,
   };
   return (
@@ -97,7 +104,36 @@ export function OverviewPage(props: ViewProps) {
           </div>
         ))}
       </div>
+      {count === 3 && <Flames {...props} hint={value.base} />}
     </div>
+  );
+}
+
+// As the numbers of the page: of the whole time, all threads, without waiting.
+const flameState = ({ s, m, mine, fh, fc, ff, fx, fp }: State): State =>
+  Object.fromEntries(Object.entries({ s, m, mine, fh, fc, ff, fx, fp }).filter(([, one]) => one));
+
+// Where windows are wide, in what the columns leave of the height.
+function Flames(props: ViewProps & { hint: string | undefined }) {
+  const { value } = useFlame({ ...props, view: "flame", state: flameState(props.state) });
+  if (!value || value.nodes.length === 0) return null;
+  return (
+    <Card
+      title="Flame graph"
+      {...(props.hint ? { hint: `boxes are as wide as their ${props.hint}` } : {})}
+    >
+      <div class="overview-flames">
+        <FlameView
+          flame={value}
+          search=""
+          isInverted={false}
+          color="function"
+          zoom=""
+          title="overview"
+          onZoom={(_, path) => go({ v: "flame", zoom: path.join(".") })}
+        />
+      </div>
+    </Card>
   );
 }
 

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { EngineClient, engineOfPage, loadOfPage, PageBlocks } from "../engine/client";
 import type { Dropped } from "../engine/dropped";
+import type { EngineStep } from "../engine/engine";
 import type { Failure } from "../engine/load";
 
 export class ApiError extends Error {
@@ -66,6 +67,19 @@ export function openDropped({ files, sources }: Dropped): void {
 
 export function stopEngine(): void {
   engine?.stop();
+}
+
+// What the engine does, while nothing else can be shown; null: nothing is known.
+export function useEngineStep(): EngineStep | null {
+  const [step, setStep] = useState<EngineStep | null>(null);
+  useEffect(() => {
+    const watched = engine;
+    if (watched) watched.onStep = setStep;
+    return () => {
+      if (watched) watched.onStep = () => undefined;
+    };
+  }, [engine]);
+  return step;
 }
 
 // Sources that did not open.

@@ -38,7 +38,7 @@ export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
 export const isBytes = (metric: string) => /\((bytes|B)\)/.test(metric);
 
 // The name of a metric without the unit that its values are printed with.
-export const metricTitle = (metric: string) => metric.replace(/ \((sec|bytes|B)\)/, "");
+export const metricTitle = (metric: string) => metric.replace(/ \((sec|s|bytes|B)\)/, "");
 
 // With its unit, if another of `names` differs in that alone: "live at end (B)", "live at end".
 export const choiceTitle = (name: string, names: string[]) => {

@@ -20,7 +20,7 @@ const LINES = [
   ["p99", 4],
 ] as const;
 
-// The steps that have spans, each a level, joined by a line.
+// The steps that have spans, each a level, joined to that of the step before; a gap is a gap.
 export function linePath(
   steps: Histogram["steps"],
   which: 2 | 3 | 4,
@@ -29,12 +29,11 @@ export function linePath(
 ): string {
   const width = size.width / steps.length;
   return steps
-    .map((step, i): [number, (typeof step)[number]] => [i, step[0] > 0 ? step[which] : NaN])
-    .filter(([, value]) => !Number.isNaN(value))
-    .map(
-      ([i, value], k) =>
-        `${k === 0 ? "M" : "L"}${(i * width).toFixed(1)} ${(size.height * (1 - value / most)).toFixed(1)}h${width.toFixed(1)}`,
-    )
+    .map((step, i) => {
+      if (step[0] === 0) return "";
+      const move = (steps[i - 1]?.[0] ?? 0) > 0 ? "L" : "M";
+      return `${move}${(i * width).toFixed(1)} ${(size.height * (1 - step[which] / most)).toFixed(1)}h${width.toFixed(1)}`;
+    })
     .join("");
 }
 

@@ -4,7 +4,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { shorten } from "../shared/names/names";
-import { useIsNarrow, useWidth } from "../shared/narrow";
+import { useIsNarrow, useIsPhone, useWidth } from "../shared/narrow";
 import { go, type State } from "../shared/state";
 import { uiScale } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
@@ -32,15 +32,16 @@ interface Props {
   state: State;
 }
 
-const COLUMNS: (TableColumn & { width: string; isWide?: boolean })[] = [
-  { name: "caller", title: "caller", width: "minmax(14ch, 1fr)" },
-  { name: "callee", title: "callee", width: "minmax(14ch, 1fr)" },
-  { name: "count", title: "calls", isNumber: true, width: "9ch" },
+// Those that windows up to 900 pixels have no room for, and phones.
+const COLUMNS: (TableColumn & { width: string; isWide?: boolean; isLong?: boolean })[] = [
+  { name: "caller", title: "caller", width: "minmax(10ch, 1fr)" },
+  { name: "callee", title: "callee", width: "minmax(10ch, 1fr)" },
+  { name: "count", title: "calls", isNumber: true, isLong: true, width: "9ch" },
   { name: "rate", title: "per second", isNumber: true, isWide: true, width: "12ch" },
-  { name: "errors", title: "errors", isNumber: true, width: "9ch" },
-  { name: "p50", title: "p50", isNumber: true, width: "12ch" },
-  { name: "p90", title: "p90", isNumber: true, isWide: true, width: "12ch" },
-  { name: "p99", title: "p99", isNumber: true, width: "12ch" },
+  { name: "errors", title: "errors", isNumber: true, width: "7ch" },
+  { name: "p50", title: "p50", isNumber: true, isLong: true, width: "10ch" },
+  { name: "p90", title: "p90", isNumber: true, isWide: true, width: "10ch" },
+  { name: "p99", title: "p99", isNumber: true, width: "10ch" },
 ];
 
 export function ServicesView(props: Props) {
@@ -48,7 +49,9 @@ export function ServicesView(props: Props) {
   const [selected, setSelected] = useState(-1);
   const isNarrow = useIsNarrow();
   const turn = useLive(props.state);
-  const isShown = (_: unknown, i: number) => !isNarrow || !COLUMNS[i]?.isWide;
+  const isPhone = useIsPhone();
+  const isShown = (_: unknown, i: number) =>
+    !(isNarrow && COLUMNS[i]?.isWide) && !(isPhone && COLUMNS[i]?.isLong);
   const { value, error } = useAnswer<Services>(
     `${props.path}/services`,
     { q: query },
@@ -144,6 +147,7 @@ function ServiceGraphView(props: {
         viewBox={`0 0 ${graph.width} ${graph.height}`}
         width={graph.width * scale}
         height={graph.height * scale}
+        style={{ "--scale": scale }}
         role="group"
         aria-label="graph of services"
       >

@@ -26,7 +26,7 @@ const columns = (unit: string, isShown: (_: unknown, i: number) => boolean): Tab
     { name: "method", title: "method" },
   ].filter(isShown);
 const WIDTHS = ["8em", "9em", "8em", "minmax(16em, 1fr)"];
-const NARROW_WIDTHS = ["", "7.5em", "", "minmax(16em, 1fr)"];
+const NARROW_WIDTHS = ["", "8.5em", "", "minmax(16em, 1fr)"];
 
 interface Props {
   path: string;

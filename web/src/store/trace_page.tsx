@@ -134,7 +134,7 @@ function Loaded(props: OfTrace) {
         <Tabs
           group="trace"
           label="views of the trace"
-          tabs={TABS}
+          tabs={TABS.filter(([name]) => name !== "calls" || name === tab || hasCalls(props.trace))}
           chosen={tab}
           onChoose={(name) => go({ tab: name })}
         />
@@ -179,6 +179,9 @@ function Loaded(props: OfTrace) {
     </main>
   );
 }
+
+// True if more was stored together with the span that is open: the waterfall need not show all of it.
+const hasCalls = ({ nodes }: Trace): boolean => (nodes[0]?.below ?? 0) > 0;
 
 // All calls of the record that a call is in.
 const openRecord = (call: TraceCall) =>
