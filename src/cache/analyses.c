@@ -15,7 +15,7 @@
 #include "cache/directory.h"
 
 /* What a folder was made by. Change the number when the same version writes other values. */
-static const char made_by[] = CN_VERSION " 13";
+static const char made_by[] = CN_VERSION " 14";
 
 enum { KEY_LEN = 16 }; /* hexadecimal digits */
 

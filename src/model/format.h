@@ -100,6 +100,7 @@ struct cn_format {
     bool is_gzipped;    /* always compressed with gzip */
     bool keeps_flows;   /* between calls of a recording, where it is written */
     bool keeps_states;  /* of threads of a database, which becomes calls, and wake-ups */
+    bool keeps_metrics; /* of a database, all that add up */
     bool has_time_axis; /* what is written of a recording is on one: times as recorded */
     bool is_store;      /* many request traces, which can be searched */
     bool is_measured;   /* measurements, which are analysed to a database */

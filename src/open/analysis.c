@@ -126,7 +126,7 @@ static void note_result(struct cn_analysis *out, const struct cn_call_sources *f
     for (size_t i = 0; i < result->damage_count; i++) {
         const struct cn_calls_damage *damage = &result->damages[i];
 
-        warn(out, true, "%stask %" PRIu32 ": %s; analysed up to there",
+        warn(out, true, "%stask %" PRIu32 ": %s; what could be read is analysed",
              prefix(out, from, damage->query),
              from->queries[damage->query].rec->tasks[damage->task].tid, damage->err.text);
     }

@@ -119,8 +119,9 @@ struct cn_sampled_profile {
     size_t node_count, value_count, sample_count;
     bool has_call_samples; /* samples belong to the outermost scope of their node */
 
-    const char *damage; /* what was skipped; NULL: nothing */
-    void *own;          /* private to the reader */
+    const char *damage;      /* what was skipped; NULL: nothing */
+    const char *damage_file; /* of the file with this name beside it; NULL: of itself */
+    void *own;               /* private to the reader */
 };
 
 /* A scope around an instruction. */

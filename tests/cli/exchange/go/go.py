@@ -49,6 +49,8 @@ def main():
             moved = [(names, int(weight)) for names, _, weight in weights if "runtime.systemstack" in names and "gcAssist" in names]
             below = sum(weight for names, weight in moved if re.match(root + r".*main\.collect;.*main\.grow;.*runtime\.systemstack;", names))
             expect(f"{name}: {below} of {moved}", below > 0.8 * sum(weight for _, weight in moved) > 0)
+            entries = json.loads(run("cairn", "tree", "-d", "1", "--format", "json", name + ".data").stdout)
+            expect(f"{name}: {entries}", entries and entries[0]["name"] == "<application thread>")
             goroutines = {names.split(";")[1] for names, _, _ in weights if "main.hash" in names}
             expect(f"{name}: {goroutines}", len([names for names in goroutines if names.startswith("goroutine ")]) == 2)
         rows = json.loads(run("cairn", "tree", "--format", "json", name + ".data").stdout)

@@ -6,6 +6,12 @@ import subprocess
 import sys
 
 
+# Code of the compiler's start files has no table for unwinding, nor has the first entry of a linkage table: short programs
+# on busy machines are sampled there as well. All other code has bounds.
+UNKNOWN = "[unknown] [program]"
+UNBOUNDED = ("__do_global_dtors_aux", "deregister_tm_clones", "register_tm_clones", "frame_dummy", "_init", "_fini")
+
+
 def skip(why):
     print(why)
     sys.exit(77)
@@ -28,6 +34,12 @@ def stacks(path):
 
 def tree(path):
     return run("cairn", "tree", "--format", "json", path)
+
+
+def weight(text, *names):
+    """The samples with one of these frames in their stacks."""
+    lines = [line.rsplit(" ", 1) for line in text.splitlines()]
+    return sum(float(count) for stack, count in lines if set(names) & set(stack.split(";")))
 
 
 def expect(name, ok):
@@ -90,7 +102,6 @@ def main():
               for path in ("stripped.data", "again.data")]
     expect(f"functions by their offset: {frames}",
            len(frames[0]) >= 3 and len(frames[0] & frames[1]) >= 3)
-    expect("no row for the module", "[unknown] [program]" not in stacks("stripped.data"))
     # The stripped program in its place does not hide the one with names, also not of functions without lines.
     shutil.copy("program", "builds/program")
     run("cairn", "symbolize", "-q", "again.data", "--with", "builds", "-o", "built.data")
@@ -105,6 +116,8 @@ def main():
     said = subprocess.run(["cairn", "tree", "named.data"], capture_output=True, text=True).stderr
     expect(f"no hint where all have names: {said}", "program:" not in said)
     expect("names of a debug file", "main;t_hash;t_mix" in stacks("named.data"))
+    unknown, unbounded = weight(stacks("stripped.data"), UNKNOWN), weight(stacks("named.data"), UNKNOWN, *UNBOUNDED)
+    expect(f"no row for the module: {unknown} of {unbounded}", unknown <= unbounded)
     expect("the other file is as it was", "t_hash" not in stacks("stripped.data"))
     for bad in (["nosuch"], ["with.data", "--with", "nosuch"], [source]):
         expect(f"symbolize {bad} fails",

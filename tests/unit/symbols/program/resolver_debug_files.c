@@ -355,6 +355,25 @@ static void entries_have_no_other_name_in_debug_files(void **state)
     assert_true(count > 0);
 }
 
+/* "$x" and "$d.7" of aarch64 say what the bytes after them are. */
+static void mapping_symbols_are_no_functions(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    build();
+    assert_true(
+        sh("printf '.text\n.globl labelled\nlabelled:\n.zero 32\n\"$x\":\n.zero 32\n"
+           "\"$d.7\":\n.zero 32\n' >mapped.s && cc -shared -o mapped mapped.s && "
+           "nm mapped | grep -q ' t [$]d[.]7$'"));
+    for (uint64_t offset = 0; offset < 0x3000; offset += 8) {
+        assert_false(has_symbol("mapped", "", offset, "$x"));
+        assert_false(has_symbol("mapped", "", offset, "$d.7"));
+        count += has_symbol("mapped", "", offset, "labelled");
+    }
+    assert_in_range(count, 12, 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +386,7 @@ int main(void)
         CN_SCRATCH_TEST(split_debug_information_is_read),
         CN_SCRATCH_TEST(entries_of_linkage_tables_are_named),
         CN_SCRATCH_TEST(entries_have_no_other_name_in_debug_files),
+        CN_SCRATCH_TEST(mapping_symbols_are_no_functions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
