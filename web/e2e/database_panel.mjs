@@ -56,16 +56,16 @@ export const tests = {
     );
   },
   async "threads are plotted with an axis, and named under the pointer"(viewer) {
-    const { page, until, shot, hash } = viewer;
+    const { page, until, settled, shot, hash } = viewer;
     await opened(viewer, "v=top-down");
     await page.focus(".tree");
     await page.keyboard.press("Home");
     await page.keyboard.press("h");
-    const plot = await page.waitForSelector(".threads svg");
-    assert.ok((await page.locator(".threads .plot-grid").count()) === 3);
-    // The plot moves while what is above it is loaded.
+    // Each row that is passed has a plot, which moves while what is above it is loaded.
+    await settled();
+    assert.equal(await page.locator(".threads .plot-grid").count(), 3);
     await until("its name", async () => {
-      const box = await plot.boundingBox();
+      const box = await page.locator(".threads svg").boundingBox();
       await page.mouse.move(box.x + box.width - 12, box.y + 40);
       return /RANK 1 THREAD/.test(await page.textContent(".threads figcaption"));
     });

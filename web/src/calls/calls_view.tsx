@@ -1,7 +1,7 @@
 // The calls of a recording around a time, with arguments and results. Scrolling loads more at both
 // ends.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, pause, type Parameters } from "../shared/api";
 import { formatExact, formatNs, parseNs } from "../shared/format";
 import { Icon } from "../shared/look/icons";
@@ -211,7 +211,7 @@ export function CallsView(props: Props) {
   const chosen = lineAt(lines, time);
   const [selected, setSelected] = useState<Line | null>(null);
   const [visible, setVisible] = useState<[number, number]>([0, 0]);
-  useEffect(() => setSelected(null), [time]);
+  useLayoutEffect(() => setSelected(null), [time]);
   const at = selected ? lines.findIndex((line) => line.call === selected.call) : chosen;
   const onRange = useCallback(
     (first: number, last: number) => {

@@ -1,6 +1,6 @@
 // The two sides: the runs of each as chips, and which threads, times or traces of them are compared.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { go, type State } from "../shared/state";
 import { RunFacts } from "../shared/subject";
 import type { Source } from "../../generated/answers";
@@ -145,7 +145,7 @@ function Field(props: {
   onChange: (value: string) => void;
 }) {
   const [text, setText] = useState(props.value);
-  useEffect(() => setText(props.value), [props.value]);
+  useLayoutEffect(() => setText(props.value), [props.value]);
   return (
     <input
       class={props.isWide ? "query" : "short"}

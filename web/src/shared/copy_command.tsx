@@ -1,6 +1,6 @@
 // A command for a terminal, to be copied.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 // A word of a shell.
 export const shellQuote = (text: string): string =>
@@ -8,7 +8,7 @@ export const shellQuote = (text: string): string =>
 
 export function CopyCommand(props: { text: string }) {
   const [isCopied, setIsCopied] = useState(false);
-  useEffect(() => setIsCopied(false), [props.text]);
+  useLayoutEffect(() => setIsCopied(false), [props.text]);
   return (
     <button
       title={props.text}

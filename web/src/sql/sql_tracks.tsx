@@ -1,7 +1,7 @@
 // Rows of a result on tracks over time: one track a thread or service, rows at the same time in lanes. The wheel
 // zooms, a drag moves.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { prepare } from "../flame/flame_draw";
 import { colorOf, themeColor, themeFont } from "../shared/look/colors";
 import { formatNs, formatTick, timeStep } from "../shared/format";
@@ -55,7 +55,7 @@ export function ResultTracks(props: Props) {
   const scale = uiScale();
   const { placed, height } = place(props.tracks);
   const show = (range: Range) => setView(clampRange(range, Math.max(duration, 1)));
-  useEffect(() => setView({ begin: 0, end: duration }), [duration, props.tracks]);
+  useLayoutEffect(() => setView({ begin: 0, end: duration }), [duration, props.tracks]);
   const px = (ns: number) => ((ns - view.begin) / (view.end - view.begin)) * width;
   useEffect(() => {
     if (!canvas.current || width === 0) return;

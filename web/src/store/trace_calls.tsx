@@ -1,6 +1,6 @@
 // The calls of a trace as a tree; deep calls are loaded when they are opened.
 
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { useIsNarrow } from "../shared/narrow";
 import { go, type State } from "../shared/state";
@@ -56,7 +56,7 @@ function useCalls(props: Props) {
     version: 0,
   });
   const { path, traceKey } = props;
-  useEffect(() => setTree({ root: growCalls(props.trace, null), version: 0 }), [props.trace]);
+  useLayoutEffect(() => setTree({ root: growCalls(props.trace, null), version: 0 }), [props.trace]);
   const refresh = useCallback(
     () => setTree((before) => ({ ...before, version: before.version + 1 })),
     [],

@@ -1,7 +1,7 @@
 // One trace: what it is, its services, where in time one looks, and its calls as a waterfall, a flame
 // chart, by method, or as a list that has the shortest ones, too.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { matcher } from "../flame/flame_layout";
 import { countOf, formatNs } from "../shared/format";
@@ -365,7 +365,8 @@ interface Finding extends OfTrace {
 function Find(props: Finding) {
   const { state, calls } = props;
   const [note, setNote] = useState("");
-  useEffect(() => setNote(""), [state.find, props.tab]);
+  // Before the next key, which may make a note already: an effect would take that away.
+  useLayoutEffect(() => setNote(""), [state.find, props.tab]);
   const matches = useMemo(() => matcher(state.find ?? ""), [state.find]);
   const found = useMemo(
     () => (matches ? calls.filter((call) => matches(call.method)) : []),

@@ -1,6 +1,6 @@
 // Search in a tree by name: the matches, and the current one.
 
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useState } from "preact/hooks";
 import { matcher } from "../../flame/flame_layout";
 import { pause, type Waiting } from "../api";
 import type { Hit, Hits } from "../../../generated/answers";
@@ -24,7 +24,7 @@ export function useSearch(
   const [answer, setAnswer] = useState<Hits | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [at, setAt] = useState(-1);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setAt(-1);
     setError(null);
     setAnswer(null);
