@@ -102,7 +102,7 @@ tidy: ## static analysis of the sources with clang-tidy
 
 format: ## format the sources
 	@tools/check_format --fix
-	@[ ! -d web/node_modules/@biomejs ] || npm --prefix web run --silent format -- --write
+	@[ ! -d web/node_modules/prettier ] || npm --prefix web run --silent format -- --write
 
 docs: ## write the tables of docs/http-api.md, from its schema
 	@node web/schema.mjs docs

@@ -114,7 +114,7 @@ export const tests = {
     });
   },
   async "files and folders are dropped, several at once and more later"(viewer) {
-    const { page } = viewer;
+    const { page, until } = viewer;
     await withPage(viewer, ["--empty"], ".welcome", async () => {
       const folder = await mkdtemp(join(tmpdir(), "cairn-drop-"));
       await writeFile(join(folder, "a.folded"), "main;work 7\n");
@@ -126,9 +126,10 @@ export const tests = {
         const all = await page.locator("header select >> nth=0 >> option").allTextContents();
         return all.map((name) => name.split(" ")[0]).join();
       };
-      assert.equal(await names(), "recording,a.folded");
+      // The first is shown while the others are opened.
+      await until("both", async () => (await names()) === "recording,a.folded");
       await drop(page, [viewer.paths[0]]);
-      await viewer.until("a third", async () => (await names()) === "recording,a.folded,sample");
+      await until("a third", async () => (await names()) === "recording,a.folded,sample");
       await rm(folder, { recursive: true });
     });
   },

@@ -165,6 +165,7 @@ struct seeing {
     struct cn_search *search;
     struct cn_search_seen *seen;
     const struct cn_rows *rows;
+    uint64_t size;      /* how many rows these are */
     uint16_t segment;   /* as in places */
     uint32_t left;      /* segments after it */
     uint32_t row_count; /* about so many rows of it are in a table */
@@ -235,6 +236,8 @@ static bool see_part(struct seeing *seeing, const struct seen_part *part, size_t
     struct cn_seen_table *table = &seeing->seen->tables[number];
     uint32_t begin = number > 0 ? part->ends[number - 1] : 0;
 
+    if (begin == part->ends[number])
+        return true;
     if (!reserve(seeing, table, part->ends[number] - begin, &doubles->err))
         return false;
     for (uint32_t i = begin; i < part->ends[number]; i++) {
@@ -277,8 +280,9 @@ static void read_part(void *arg, size_t job, unsigned worker)
 
     (void)worker;
     end = end < cn_rows_word_count(rows) ? end : cn_rows_word_count(rows);
-    uint64_t *mixed = cn_alloc(PART_ROWS, sizeof(*mixed));
-    uint32_t *numbers = cn_alloc(PART_ROWS, sizeof(*numbers));
+    size_t most = seeing->size < PART_ROWS ? (size_t)seeing->size : (size_t)PART_ROWS;
+    uint64_t *mixed = cn_alloc(most, sizeof(*mixed));
+    uint32_t *numbers = cn_alloc(most, sizeof(*numbers));
     for (; word < end; word++) {
         uint64_t bits = rows->words[word];
         uint32_t first_row = (uint32_t)word * CN_COLUMN_GROUP_ROWS;
@@ -353,19 +357,21 @@ bool cn_search_drop_seen(struct cn_search *search, struct cn_search_seen *seen,
 {
     const struct cn_rows found = *rows;
     size_t part_count = ((size_t)found.count + PART_ROWS - 1) / PART_ROWS;
-    uint64_t size = cn_rows_size(&found);
-    struct seeing seeing = {.search = search, .seen = seen, .rows = &found};
+    struct seeing seeing = {
+        .search = search, .seen = seen, .rows = &found, .size = cn_rows_size(&found)};
     bool ok = true;
 
     if (!begin_segment(search, seen, segment, index, err))
         return false;
+    if (seeing.size == 0)
+        return true;
     seeing.doubles = cn_alloc(TABLES, sizeof(*seeing.doubles));
     seeing.segment = (uint16_t)seen->segment_count;
     seeing.left = search->overlap_count - (uint32_t)seen->segment_count;
-    seeing.row_count = (uint32_t)(size / TABLES + size / TABLES / 8 + 1);
+    seeing.row_count = (uint32_t)(seeing.size / TABLES + seeing.size / TABLES / 8 + 1);
     while (seeing.first_part < part_count)
         see_parts(&seeing, part_count - seeing.first_part,
-                  size > FEW ? cn_pool_default_workers() : 1);
+                  seeing.size > FEW ? cn_pool_default_workers() : 1);
     for (size_t i = 0; i < TABLES; i++) {
         const struct seen_doubles *doubles = &seeing.doubles[i];
 
